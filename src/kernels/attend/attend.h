@@ -1,0 +1,54 @@
+// attend — every head over the window and the selected rows, with a sink; rotated in, rotated back out.
+//
+//   list = window positions max(0, p - window + 1)..p, padded with absent ones to `window` entries, then the
+//          selected rows ascending; blocks of 64 in list order
+//   per block: s = (q·k)·scale, m' = max(m, max s), c = exp(m - m'), P = exp(s - m'),
+//              l ← l·c + Σ P,  acc ← acc·c + Σ bf16(P)·v,  m = m'
+//   o = bf16(acc / (l + exp(sink - m))), then the inverse rope of its last columns
+//
+// Shapes     q [T, heads·head_dim] bf16, before rope · sink [heads] f32 · o, core_tap [T, heads·head_dim]
+// bf16
+//            (core_tap: before the inverse rope)
+// Requires   the window rows of this batch are remembered already; source.ratio 0: window only
+// Numerics   model.md 6.5 and recipe item 7: s double → f32, ·scale f32; l and acc in double → f32 once a
+// block;
+//            m starts at -1e30, a list with nothing in it gives 0
+// Spec       model.md 6.2, 6.5; interfaces.md A8
+#pragma once
+
+#include "kernels/batch_view.h"
+#include "kernels/pages.h"
+#include "kernels/rope/rope.h"
+#include "tensor/bf16.h"
+
+namespace manyspan::kernels {
+
+struct Attend {
+  Rows<const Bf16> q;
+  std::int32_t heads;
+  std::int32_t window_rows;  // sliding_window
+  float scale;               // head_dim^-0.5
+  BatchView batch;
+  WindowView window;
+  SourceView source;
+  Selection selected;
+  Rope rope;
+  const float* sink;
+  Rows<Bf16> o;
+  Rows<Bf16> core_tap;
+  Work work;
+
+  template <class See>
+  void views(See& see) const {
+    batch.views(see), see.in(q), see.pool(window.pool), see.pool(source.pool), see.in(sink, heads);
+    see.in(selected.rows, std::int64_t{batch.rows} * selected.width), see.in(selected.count, batch.rows);
+    see.out(o), see.out(core_tap);
+  }
+};
+static_assert(kIsParams<Attend>);
+
+// Relative L2 error of one head's output row that a fast table may show.
+inline constexpr float kAttendTolerance = 1e-2f;
+inline constexpr int kAttendBlock = 64;
+
+}  // namespace manyspan::kernels

@@ -1,0 +1,30 @@
+// engram_rows — packed rows of the n-gram table to one bf16 row a token, on the FP8 grid.
+//
+//   e[t] = the `columns` table rows of token t, decoded (E4M3 · E8M0 per 32) and concatenated;  y = act8(e)
+//
+// Shapes     packed [T, columns·(dim + dim/32)] bytes: each row's codes [dim], then its scales [dim/32] ·
+//            y [T, columns·dim] bf16 · tap: e before act8
+// Numerics   exact
+// Spec       model.md 8.5
+#pragma once
+
+#include "kernels/batch_view.h"
+#include "tensor/bf16.h"
+
+namespace manyspan::kernels {
+
+struct EngramRows {
+  Rows<const std::uint8_t> packed;
+  BatchView batch;
+  std::int32_t columns, dim;  // dim a multiple of 32
+  Rows<Bf16> y;
+  Rows<Bf16> embed_tap;
+
+  template <class See>
+  void views(See& see) const {
+    batch.views(see), see.in(packed), see.out(y), see.out(embed_tap);
+  }
+};
+static_assert(kIsParams<EngramRows>);
+
+}  // namespace manyspan::kernels

@@ -1,0 +1,29 @@
+// gather — the listed rows of the carry, packed together: rows to sample, later the rows that go on past a
+// cone.
+//
+// Shapes     streams [T, S·D] bf16, pre [T, S] f32 → out_streams [≥ *count, S·D], out_pre [≥ *count, S] ·
+// rows [capacity] i32 Numerics   copies
+#pragma once
+
+#include "kernels/op.h"
+#include "tensor/bf16.h"
+
+namespace manyspan::kernels {
+
+struct Gather {
+  Rows<const Bf16> streams;
+  Rows<const float> pre;
+  const std::int32_t* rows;   // row numbers, each < T
+  const std::int32_t* count;  // [1] how many are listed
+  Rows<Bf16> out_streams;
+  Rows<float> out_pre;
+
+  template <class See>
+  void views(See& see) const {
+    see.in(streams), see.in(pre), see.in(rows, out_pre.rows), see.in(count, 1), see.out(out_streams),
+        see.out(out_pre);
+  }
+};
+static_assert(kIsParams<Gather>);
+
+}  // namespace manyspan::kernels

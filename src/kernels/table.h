@@ -50,7 +50,8 @@ struct Table {
 #undef MANYSPAN_ROW
 };
 
-// The definition of right: strict numerics, one thread, any tiling. Named `strict` on the command line.
+// The definition of right: strict numerics, any tiling, any number of threads. Named `strict` on the command
+// line.
 extern const Table kReference;
 
 // The host tables of this build that this machine can run, the fastest last; never empty.

@@ -1,5 +1,7 @@
 #include "tensor/weight.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/check.h"
@@ -64,6 +66,16 @@ Place tiled_place(const Weight& w, std::int64_t n, std::int64_t k) {
           at * tile_scale_bytes(w.encoding) + (w.encoding == Encoding::fp8_block32 ? r / 8 : r)};
 }
 
+Place place(const Weight& w, std::int64_t n, std::int64_t k) {
+  return w.tiling == Tiling::plain ? plain_place(w, n, k) : tiled_place(w, n, k);
+}
+
+std::array<float, 256> fp8_table() {
+  std::array<float, 256> table;
+  for (int code = 0; code < 256; ++code) table[code] = fp8_to_float(static_cast<std::uint8_t>(code));
+  return table;
+}
+
 }  // namespace
 
 std::int64_t code_bytes(const Weight& w) {
@@ -81,9 +93,34 @@ std::int64_t scale_bytes(const Weight& w) {
 
 float value(const Weight& w, std::int64_t n, std::int64_t k) {
   CHECK(n >= 0 && n < w.rows && k >= 0 && k < w.cols, "no such element");
-  const Place at = w.tiling == Tiling::plain ? plain_place(w, n, k) : tiled_place(w, n, k);
+  const Place at = place(w, n, k);
   const float code = decode(w.encoding, w.codes, at.code);
   return has_scales(w.encoding) ? code * e8m0_to_float(load<std::uint8_t>(w.scales + at.scale)) : code;
+}
+
+void values(const Weight& w, std::int64_t n, std::int64_t k, std::int64_t count, float* out) {
+  CHECK(n >= 0 && n < w.rows && k >= 0 && k % 32 == 0 && count >= 0 && count <= w.cols - k,
+        "no such columns");
+  static const std::array<float, 256> kFp8 = fp8_table();
+  const std::int64_t step = w.tiling == Tiling::plain ? 1 : kTileRows;
+  for (std::int64_t begin = 0; begin < count; begin += 32, out += 32) {
+    const Place at = place(w, n, k + begin);
+    const std::int64_t columns = std::min<std::int64_t>(32, count - begin);
+    if (w.encoding == Encoding::mxfp4) {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        out[c] = decode(w.encoding, w.codes, at.code + c / 2 * 2 * step + c % 2);
+      }
+    } else if (has_scales(w.encoding)) {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        out[c] = kFp8[load<std::uint8_t>(w.codes + at.code + c * step)];
+      }
+    } else {
+      for (std::int64_t c = 0; c < columns; ++c) out[c] = decode(w.encoding, w.codes, at.code + c * step);
+    }
+    if (!has_scales(w.encoding)) continue;
+    const float scale = e8m0_to_float(load<std::uint8_t>(w.scales + at.scale));
+    for (std::int64_t c = 0; c < columns; ++c) out[c] *= scale;
+  }
 }
 
 }  // namespace manyspan

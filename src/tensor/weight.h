@@ -60,4 +60,7 @@ inline Weight nth(Weight w, std::int64_t e) {
 // every test of an operation also tests how its weights were arranged.
 float value(const Weight& w, std::int64_t n, std::int64_t k);
 
+// The same for `count` columns from `k` on, a multiple of 32, at a tolerable speed.
+void values(const Weight& w, std::int64_t n, std::int64_t k, std::int64_t count, float* out);
+
 }  // namespace manyspan

@@ -41,7 +41,12 @@ struct Sample {
 };
 static_assert(kIsParams<Sample>);
 
-// A number in [0, 1), a pure function of both.
+// A number in [0, 1), a pure function of both: the seed and then the position are stirred into 64 bits by
+// multiply-and-shift rounds (SplitMix64's), of which the upper 53 are taken.
 double draw(std::uint64_t seed, Position position);
+
+// The one implementation for host memory, which every host table lists.
+void sample(Queue&, const Sample&);
+std::size_t sample_work(const Sample&);
 
 }  // namespace manyspan::kernels

@@ -1,0 +1,52 @@
+// Command — one subcommand: its options, their defaults, and what it does.
+//
+// Errors     as status.h reads them: invalid is wrong usage, what a file breaks is passed through of_file()
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/settings.h"
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace manyspan::app {
+
+// What every subcommand takes, and what it runs under.
+struct Common {
+  bool json = false;
+  bool quiet = false;
+  std::string log_level = "info";
+  std::string progress = "auto";
+  Cancel* cancel = nullptr;  // requested by Ctrl-C; the exit status follows from it
+};
+
+struct About {
+  const char* name;
+  const char* summary;
+  const char* example;  // whole commands, a line each
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  virtual About about() const = 0;
+
+  // Adds its options; those that every subcommand has are added by the program.
+  virtual void declare(CLI::App& options) = 0;
+
+  // Offers defaults that depend on the machine or on the model.
+  virtual Result<void> defaults(Settings&) { return {}; }
+
+  virtual Result<void> run(const Common& common) = 0;
+};
+
+std::unique_ptr<Command> doctor_command();
+std::unique_ptr<Command> parse_command();
+
+// In the order in which --help lists them.
+std::vector<std::unique_ptr<Command>> every_command();
+
+}  // namespace manyspan::app

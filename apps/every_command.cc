@@ -1,0 +1,12 @@
+#include "apps/command.h"
+
+namespace manyspan::app {
+
+std::vector<std::unique_ptr<Command>> every_command() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(parse_command());
+  commands.push_back(doctor_command());
+  return commands;
+}
+
+}  // namespace manyspan::app

@@ -1,0 +1,119 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <fmt/core.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "apps/command.h"
+#include "apps/config_file.h"
+#include "apps/interrupt.h"
+#include "apps/status.h"
+#include "apps/streams.h"
+
+namespace manyspan::app {
+namespace {
+
+// The options that every subcommand has.
+struct Shared {
+  Common common;
+  std::string config;
+  bool print_config = false;
+
+  void declare(CLI::App& options) {
+    options.add_flag("--json", common.json, "Print JSON");
+    options.add_flag("--quiet", common.quiet, "Say nothing but errors on standard error");
+    options.add_option("--log-level", common.log_level, "error, warn, info or debug")
+        ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
+    options.add_option("--progress", common.progress, "Progress bars: on, off, or auto (on a terminal)")
+        ->check(CLI::IsMember({"on", "off", "auto"}));
+    options.add_option("--config", config, "Take options from this YAML file");
+    options.add_flag("--print-config", print_config, "Show every option's value and its source, and stop");
+  }
+
+  void start_log() const {
+    auto log = spdlog::stderr_color_mt("manyspan");
+    log->set_pattern("manyspan: %^%l%$: %v");
+    log->set_level(common.quiet ? spdlog::level::err : spdlog::level::from_str(common.log_level));
+    spdlog::set_default_logger(log);
+  }
+};
+
+int leave(const Error& error) {
+  if (!error.message().empty()) fmt::print(stderr, "manyspan: {}\n", one_line(error.message()));
+  return static_cast<int>(status_of(error));
+}
+
+int print_and_leave(const std::string& text) {
+  const Result<void> written = write_output(text);
+  return written.ok() ? 0 : leave(written.error());
+}
+
+Result<void> settle_and_run(CLI::App& program, CLI::App& subcommand, Command& command, Shared& shared) {
+  Settings settings(subcommand);
+  if (!shared.config.empty()) TRY(apply_config_file(shared.config, program, subcommand, settings));
+  shared.start_log();
+  TRY(command.defaults(settings));
+  if (shared.print_config) return write_output(shared.common.json ? settings.json() + "\n" : settings.yaml());
+  return command.run(shared.common);
+}
+
+int run(int argc, char** argv) {
+  Cancel cancel;
+  watch_interrupts(cancel);
+  Shared shared;
+  shared.common.cancel = &cancel;
+
+  CLI::App program("Runs DeepSeek-V4.1 models.", "manyspan");
+  program.set_version_flag("--version", "manyspan " MANYSPAN_VERSION);
+  program.require_subcommand(1);
+  program.option_defaults()->always_capture_default();
+  std::vector<std::unique_ptr<Command>> commands = every_command();
+  std::vector<CLI::App*> subcommands;
+  for (const auto& command : commands) {
+    const About about = command->about();
+    CLI::App* options = program.add_subcommand(about.name, about.summary);
+    options->footer(std::string("Example:\n") + about.example);
+    command->declare(*options);
+    shared.declare(*options);
+    subcommands.push_back(options);
+  }
+  if (argc < 2) {
+    fmt::print(stderr, "{}", program.help());
+    return static_cast<int>(Status::misused);
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = program.get_subcommands();
+    return print_and_leave(chosen.empty() ? program.help() : chosen.front()->help("manyspan"));
+  } catch (const CLI::CallForVersion& version) {
+    return print_and_leave(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& wrong) {
+    return leave(misuse(fmt::format("{} (see manyspan --help)", wrong.what())));
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (!subcommands[i]->parsed()) continue;
+    const Result<void> done = settle_and_run(program, *subcommands[i], *commands[i], shared);
+    if (cancel.requested()) return static_cast<int>(Status::interrupted);
+    return done.ok() ? 0 : leave(done.error());
+  }
+  return static_cast<int>(Status::misused);
+}
+
+}  // namespace
+}  // namespace manyspan::app
+
+int main(int argc, char** argv) {
+  using manyspan::app::one_line;
+  // A reader that goes away is a failed write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return manyspan::app::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "manyspan: out of memory\n");
+  } catch (const std::exception& unforeseen) {
+    fmt::print(stderr, "manyspan: {}\n", one_line(unforeseen.what()));
+  }
+  return static_cast<int>(manyspan::app::Status::failed);
+}

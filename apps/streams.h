@@ -1,0 +1,29 @@
+// streams — whole files, standard input and standard output.
+//
+// Errors     not_found, corrupt (too long, not a file, not UTF-8) for what is read; exhausted for what can't
+//            be written
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace manyspan::app {
+
+inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
+
+// All of a file; "-" is not special. A directory or a file over `limit` bytes is refused.
+Result<std::string> read_file(const std::string& path, std::size_t limit = kMaxTextBytes);
+
+// All of standard input; ends early, with what came so far, when `cancel` is requested.
+Result<std::string> read_input(const Cancel& cancel, std::size_t limit = kMaxTextBytes);
+
+// Writes to standard output at once, unbuffered.
+Result<void> write_output(std::string_view bytes);
+
+// Refuses text that is not UTF-8, naming the byte where it ends to be.
+Result<void> require_utf8(std::string_view text, const std::string& place);
+
+}  // namespace manyspan::app

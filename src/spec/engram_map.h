@@ -32,8 +32,7 @@ class EngramMap {
   };
 
   // `token_map`: the class of every token id.
-  // Errors: invalid, where the map's length, range or number of classes is not the blueprint's, or a table's
-  // row count is not the sum of its primes
+  // Errors: invalid, where the map's length, range or number of classes is not the blueprint's
   static Result<EngramMap> create(const Blueprint& blueprint, std::vector<std::int32_t> token_map);
 
   const std::vector<Layer>& layers() const { return layers_; }

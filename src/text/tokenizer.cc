@@ -1,0 +1,109 @@
+#include "text/tokenizer.h"
+
+#include <fstream>
+#include <limits>
+#include <utility>
+
+#include "text/pretokenize.h"
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+
+namespace manyspan::text {
+namespace {
+
+constexpr std::streamoff kLargestFile = std::streamoff{256} << 20;  // the largest known ones are near 30 MiB
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return Error(Fault::not_found, path + ": can't be opened");
+  const std::streamoff size = file.tellg();
+  if (size > kLargestFile && size != std::numeric_limits<std::streamoff>::max()) {
+    return Error(Fault::unsupported, path + ": " + std::to_string(size) + " bytes, more than the " +
+                                         std::to_string(kLargestFile) + " a tokenizer may have");
+  }
+  std::string text(size > 0 && size <= kLargestFile ? static_cast<std::size_t>(size) : 0, '\0');
+  file.seekg(0);
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) || size < 0 || size > kLargestFile) {
+    return Error(Fault::not_found, path + ": can't be read");
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Tokenizer> Tokenizer::open(const std::string& path) {
+  const std::string json = TRY(read_file(path));
+  return parse(json, path);
+}
+
+Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name) {
+  const Vocabulary vocabulary = TRY(read_tokenizer_json(json, name));
+  return create(vocabulary, name);
+}
+
+std::vector<TokenId> Tokenizer::encode(std::string_view text, bool match_added) const {
+  const TextRun run{text, match_added};
+  return encode({&run, 1});
+}
+
+std::vector<TokenId> Tokenizer::encode(std::span<const TextRun> runs) const {
+  struct Stretch {
+    std::size_t begin, end;
+  };
+  std::string text;
+  std::vector<Stretch> matching;
+  for (const TextRun& run : runs) {
+    const std::size_t begin = text.size();
+    is_valid_utf8(run.text) ? text += run.text : text += replace_invalid_utf8(run.text);
+    if (!run.match_added) continue;
+    if (!matching.empty() && matching.back().end == begin) {
+      matching.back().end = text.size();
+    } else {
+      matching.push_back({begin, text.size()});
+    }
+  }
+
+  std::vector<TokenId> ids;
+  const std::string_view whole = text;
+  std::size_t done = 0;
+  for (const Stretch& stretch : matching) {
+    std::size_t from = stretch.begin;
+    while (const auto found = added_.find(whole, from, stretch.end)) {
+      encode_plain(whole.substr(done, found->begin - done), ids);
+      ids.push_back(found->id);
+      done = from = found->end;
+    }
+  }
+  encode_plain(whole.substr(done), ids);
+  return ids;
+}
+
+void Tokenizer::encode_plain(std::string_view text, std::vector<TokenId>& ids) const {
+  PieceCutter pieces(text);
+  for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) bpe_.encode(piece, ids);
+}
+
+Result<std::string> Tokenizer::decode(std::span<const TokenId> ids) const {
+  return replace_invalid_utf8(TRY(decode_bytes(ids)));
+}
+
+Result<std::string> Tokenizer::decode_bytes(std::span<const TokenId> ids) const {
+  std::string bytes;
+  for (const TokenId id : ids) {
+    if (!has(id)) {
+      return Error(Fault::invalid, "token id " + std::to_string(id.value) + " is outside the vocabulary of " +
+                                       std::to_string(size()) + " tokens");
+    }
+    bytes += bytes_of(id);
+  }
+  return bytes;
+}
+
+std::string_view Tokenizer::bytes_of(TokenId id) const {
+  if (!has(id)) return {};
+  const auto index = static_cast<std::size_t>(id.value);
+  const std::size_t begin = index > 0 ? ends_[index - 1] : 0;
+  return std::string_view(bytes_).substr(begin, ends_[index] - begin);
+}
+
+}  // namespace manyspan::text

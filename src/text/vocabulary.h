@@ -1,0 +1,23 @@
+// vocabulary — what a tokenizer file says: the tokens by id and the merges by rank, not yet checked against
+// each other.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace manyspan::text {
+
+struct Vocabulary {
+  std::vector<std::string> spellings;  // by id: in byte letters, an added token's as plain text
+  std::vector<TokenId> added;          // ids of the added tokens, each once
+  std::vector<std::pair<std::string, std::string>> merges;  // spellings of the two parts, by rank
+};
+
+// No known vocabulary has a tenth of it; keeps ids and ranks well inside 32 bits.
+inline constexpr std::size_t kMostTokens = std::size_t{1} << 22;
+
+}  // namespace manyspan::text

@@ -28,12 +28,17 @@ find_package(benchmark REQUIRED)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 
 # The third-party library behind a layer's thin door; linked only into that layer's own objects.
 set(MANYSPAN_LIBRARIES_base nlohmann_json::nlohmann_json)
 set(MANYSPAN_LIBRARIES_device Threads::Threads)
 set(MANYSPAN_LIBRARIES_text PkgConfig::utf8proc)
+
+# What a layer's tests and benchmarks alone need: judges to compare with, and readers of packed fixtures.
+set(MANYSPAN_TEST_LIBRARIES_text PkgConfig::pcre2 PkgConfig::utf8proc ZLIB::ZLIB)
 
 # Instruction sets that *_cpu.cc files are compiled for, and how the compiler is told.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -164,12 +169,16 @@ function(layer name)
     if(scope STREQUAL PUBLIC)  # all of its objects, so that code which no test calls can't reach upstairs either
       set(whole $<LINK_LIBRARY:WHOLE_ARCHIVE,manyspan_${name}>)
     endif()
-    target_link_libraries(${name}_test PRIVATE ${whole} GTest::gtest_main nlohmann_json::nlohmann_json)
+    target_link_libraries(${name}_test PRIVATE ${whole} GTest::gtest_main nlohmann_json::nlohmann_json
+                          ${MANYSPAN_TEST_LIBRARIES_${name}})
     target_compile_options(${name}_test PRIVATE ${MANYSPAN_WARNINGS})
     register_tests(${name}_test)
   endif()
   if(benches)
     add_executable(${name}_bench ${benches})
-    target_link_libraries(${name}_bench PRIVATE manyspan::${name} benchmark::benchmark_main)
+    target_link_libraries(${name}_bench PRIVATE manyspan::${name} benchmark::benchmark_main
+                          ${MANYSPAN_TEST_LIBRARIES_${name}})
+    target_compile_definitions(${name}_bench PRIVATE
+      MANYSPAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MANYSPAN_FIXTURES="${MANYSPAN_FIXTURES}")
   endif()
 endfunction()

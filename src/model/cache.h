@@ -1,0 +1,74 @@
+// Cache — what attention remembers of all sessions on one device: pools of pages, page tables, tails.
+//
+// Window pages hold every layer's keys of 32 positions; source pages hold 64 rows of one source, and sources
+// of the same ratio share page ids and a table, since their rows cover the same tokens. Whose page is whose
+// is decided above (session/pages.h); here are only the bytes and the views that kernels read.
+//
+// Owns       the pools, tails and device tables
+// Threads    the thread that runs the device's steps
+// Spec       model.md 7; interfaces.md A7
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "kernels/pages.h"
+#include "model/limits.h"
+#include "spec/blueprint.h"
+
+namespace manyspan {
+
+// How many pages there are of each kind, and how wide the tables are. A pure function of blueprint and
+// limits.
+struct PageGeometry {
+  struct Kind {
+    std::int32_t ratio;  // tokens a row; 0: the window
+    std::int32_t pages;  // in the pool
+    std::int32_t width;  // of the table
+    std::int32_t tokens_per_page;
+  };
+  std::vector<Kind> kinds;  // the window first, then each distinct ratio, ascending
+
+  static PageGeometry of(const Blueprint& blueprint, const Limits& limits);
+};
+
+class Cache {
+ public:
+  // Errors: exhausted
+  static Result<std::unique_ptr<Cache>> create(Device& device, const Blueprint& blueprint,
+                                               const Limits& limits);
+
+  const PageGeometry& geometry() const { return geometry_; }
+  std::int64_t bytes() const { return bytes_; }
+
+  // Enqueues a slot's row of a kind's table. `pages` has the kind's width and must live until the step has
+  // finished.
+  void upload(Queue& queue, Device& host, std::size_t kind, std::int32_t slot,
+              std::span<const std::int32_t> pages);
+
+  kernels::WindowView window(LayerId layer) const;
+  kernels::SourceView source(LayerId source) const;  // of a KV source layer
+  kernels::TailView tail(LayerId source) const;
+
+ private:
+  Cache(Device& device, const Blueprint& blueprint, const Limits& limits);
+  Result<void> allocate();
+  std::size_t kind_of(std::int32_t ratio) const;
+  const std::int32_t* table(std::size_t kind) const { return tables_[kind].as<std::int32_t>(); }
+
+  Device& device_;
+  const Blueprint& blueprint_;
+  Limits limits_;
+  PageGeometry geometry_;
+  std::int64_t bytes_ = 0;
+  std::vector<Buffer> tables_;  // one for each kind
+  Buffer window_pool_;
+  std::vector<Buffer> source_pools_;  // one for each KV source, in the blueprint's order
+  std::vector<Buffer> tails_;         // likewise; empty where the ratio is 1
+};
+
+}  // namespace manyspan

@@ -1,0 +1,46 @@
+// Model::Layer — one layer of one step: what block.cc, attention.cc, experts.cc and engram.cc share.
+#pragma once
+
+#include "model/model.h"
+
+namespace manyspan {
+
+struct Model::Layer {
+  const Model& m;
+  const Blueprint& b;
+  const PreparedLayer& w;
+  const LayerSchedule& plan;
+  LayerId l;
+  Step& step;
+  const StepRows& rows;
+  Scratch& s;
+
+  // Reads the streams with s.carry.pre and leaves its output in s.o, to be expanded with s.expert_mix.
+  // `pending`: the layer before left such an output too.
+  void block(bool pending);    // spec 6.1
+  void attention();            // spec 6.2 to 6.5: s.x, s.x8 → s.o
+  void experts();              // spec 6.6: s.x, s.x8 → s.o
+  void engram(std::size_t i);  // spec 8.5: into the streams
+
+  // The mean of the streams, for a draft model.                                        spec 6(b)
+  void capture(const Rows<Bf16>& mean);
+
+  // Expands what is pending into the streams, and collapses them with `pre` for the next sublayer.
+  void turn(const MixRows* pending, const Rows<float>* pre, const Bf16* norm);
+  void mix(const MixWeights& weights, const MixRows& to);
+
+ private:
+  void remember(bool source);
+  void select();
+  void project_out();
+
+  kernels::Rope rope() const { return plan.ratio == 0 ? m.w.window_rope : m.w.compressed_rope; }
+  kernels::SourceView source() const;
+
+  template <class T>
+  void tap(std::string_view name, const Rows<T>& from) {
+    step.tap(name, l, from, rows.rows);
+  }
+};
+
+}  // namespace manyspan

@@ -1,0 +1,15 @@
+// Limits — what the caller promises never to exceed, so that everything can be sized once.
+#pragma once
+
+#include <cstdint>
+
+namespace manyspan {
+
+struct Limits {
+  std::int32_t step_rows;     // rows of one step, prompts and decodes together
+  std::int32_t sampled_rows;  // of them, rows whose logits are wanted
+  std::int32_t sessions;      // open at once: slots of every table
+  std::int32_t context;       // tokens of one session
+};
+
+}  // namespace manyspan

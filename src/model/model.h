@@ -1,0 +1,58 @@
+// Model — the layers of the text model, ready to run on one device.
+//
+// run() enqueues one step: ids and packed Engram rows in, logits of the sampled rows out. Everything it calls
+// is one struct and one verb of the table; the files block.cc, attention.cc, experts.cc and engram.cc each
+// read as one section of the specification.
+//
+// Owns       nothing: weights, cache and scratch are lent by the stage
+// Threads    the thread that owns the step's queues
+// Spec       model.md 6, 8
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "model/cache.h"
+#include "model/scratch.h"
+#include "model/step.h"
+#include "prepared/prepared.h"
+#include "spec/blueprint.h"
+#include "spec/layers.h"
+
+namespace manyspan {
+
+// Where one step's rows lie on the device, and what the host knows of them.
+struct StepRows {
+  kernels::BatchView batch;
+  const std::int32_t* sampled;        // [R] row numbers, on the device
+  const std::int32_t* sampled_count;  // [1]
+  std::int32_t most_tokens;           // longest session that the stage may hold; sizes scratch
+  // Read by taps only: kernels learn from the device what is there.
+  std::int32_t rows, sampled_rows;
+  std::span<const kernels::Run> runs;
+
+  std::int64_t tokens_after() const;                        // of the longest session in the step
+  std::int64_t groups_completed(std::int32_t ratio) const;  // by this step's rows, over all runs
+};
+
+class Model {
+ public:
+  Model(const Blueprint& blueprint, const Schedule& schedule, const Prepared& weights, const Cache& cache)
+      : b(blueprint), schedule(schedule), w(weights), cache(cache) {}
+
+  // Layers in order, then the head on the sampled rows. Logits are in s.logits.
+  void run(Step& step, const StepRows& rows, Scratch& s) const;
+
+  // What one layer's parts share; a layer's files are methods of it.
+  struct Layer;
+
+  const Blueprint& b;
+  const Schedule& schedule;
+  const Prepared& w;
+  const Cache& cache;
+
+ private:
+  void head(Step& step, const StepRows& rows, Scratch& s) const;
+};
+
+}  // namespace manyspan

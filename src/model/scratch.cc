@@ -1,0 +1,86 @@
+#include "model/scratch.h"
+
+#include "model/dims.h"
+
+namespace manyspan {
+namespace {
+
+// Hands out aligned pieces of memory that may not be there: then it only counts.
+class Carver {
+ public:
+  explicit Carver(std::byte* memory) : memory_(memory) {}
+
+  template <class T>
+  T* take(std::int64_t count) {
+    T* at = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
+    used_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    return at;
+  }
+  template <class T>
+  Rows<T> rows(std::int64_t rows, std::int64_t cols) {
+    return {take<T>(rows * cols), rows, cols, cols};
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t used_ = 0;
+};
+
+Scratch lay_out(const Blueprint& b, const Limits& limits, std::byte* memory) {
+  Carver c(memory);
+  Scratch s{};
+  const std::int64_t t = limits.step_rows, r = limits.sampled_rows, n = b.streams;
+  const auto mix_rows = [&] {
+    return MixRows{c.rows<float>(t, n), c.rows<float>(t, n), c.rows<float>(t, n * n)};
+  };
+  s.carry.streams = c.rows<Bf16>(t, n * b.hidden);
+  s.first_pre = c.rows<float>(t, n);
+  s.carry.pre = s.first_pre;
+  s.carry.selection = {c.take<std::int32_t>(t * b.index_rows), c.take<std::int32_t>(t), b.index_rows};
+  s.carry.candidates = {c.take<std::int32_t>(t * b.candidate_blocks), c.take<std::int32_t>(t),
+                        b.candidate_blocks, b.candidate_block_rows};
+  s.attention_mix = mix_rows();
+  s.expert_mix = mix_rows();
+  s.x = c.rows<Bf16>(t, b.hidden);
+  s.x8 = c.rows<Bf16>(t, b.hidden);
+  s.o = c.rows<Bf16>(t, b.hidden);
+  s.qr = c.rows<Bf16>(t, b.q_rank);
+  s.q = c.rows<Bf16>(t, std::int64_t{b.heads} * b.head_dim);
+  s.k = c.rows<Bf16>(t, b.head_dim);
+  s.heads = c.rows<Bf16>(t, std::int64_t{b.heads} * b.head_dim);
+  s.groups = c.rows<Bf16>(t, std::int64_t{b.o_groups} * b.o_rank);
+  s.a = c.rows<float>(t, b.head_dim);
+  s.g = c.rows<float>(t, b.head_dim);
+  s.row = c.rows<Bf16>(t, b.head_dim);
+  s.index_q = c.rows<Bf16>(t, std::int64_t{b.index_heads} * b.index_dim);
+  s.index_w = c.rows<Bf16>(t, b.index_heads);
+  s.gate = c.rows<float>(t, b.experts);
+  const std::int64_t pairs = t * b.experts_per_token;
+  s.routes = {c.take<std::int32_t>(pairs), c.take<float>(pairs), c.take<std::int32_t>(b.experts + 1 + pairs),
+              b.experts_per_token};
+  if (!b.engram.layers.empty()) {
+    const std::int64_t columns = engram_columns(b);
+    for (std::size_t i = 0; i < b.engram.layers.size(); ++i) {
+      s.packed.push_back(c.rows<std::uint8_t>(t, columns * engram_row_bytes(b)));
+    }
+    s.engram_e = c.rows<Bf16>(t, columns * b.engram.head_dim);
+    s.engram_kv = c.rows<Bf16>(t, (n + 1) * b.hidden);
+  }
+  s.mean = c.rows<Bf16>(t, b.hidden);
+  s.last_streams = c.rows<Bf16>(r, n * b.hidden);
+  s.last_pre = c.rows<float>(r, n);
+  s.z = c.rows<Bf16>(r, b.hidden);
+  s.logits = c.rows<float>(r, b.vocabulary);
+  s.bytes = c.used();
+  return s;
+}
+
+}  // namespace
+
+Scratch Scratch::shapes(const Blueprint& b, const Limits& limits) { return lay_out(b, limits, nullptr); }
+Scratch Scratch::carve(const Blueprint& b, const Limits& limits, std::byte* memory) {
+  return lay_out(b, limits, memory);
+}
+
+}  // namespace manyspan

@@ -1,0 +1,84 @@
+// Stage — some layers on one device, with its queues, scratch and share of the cache. Today: all layers.
+//
+// Threads    one thread at a time
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/model.h"
+#include "pipeline/pipeline.h"
+
+namespace manyspan {
+
+// One step's rows, on the host as they are written and on the device as kernels read them. Sized once.
+class StepBuffers {
+ public:
+  static Result<StepBuffers> create(Device& device, const Limits& limits);
+
+  // Fills the host side from the batch and enqueues its upload.
+  void bring(const Batch& batch, Queue& queue, Device& device, Device& host);
+
+  kernels::BatchView view() const;
+  const std::int32_t* sampled() const { return sampled_.as<std::int32_t>(); }
+  const std::int32_t* sampled_count() const { return counts_.as<std::int32_t>() + 2; }
+  const kernels::Next* wishes() const { return wishes_.as<kernels::Next>(); }
+
+ private:
+  StepBuffers() = default;
+
+  std::int32_t capacity_ = 0;
+  // Host side, kept until the step has finished.
+  std::vector<Position> host_position_;
+  std::vector<std::int32_t> host_slot_, host_run_of_;
+  std::int32_t host_counts_[3] = {};  // rows used, runs, sampled rows
+  // Device side.
+  Buffer ids_, position_, slot_, marks_, runs_, run_of_, sampled_, wishes_, counts_;
+};
+
+class Stage {
+ public:
+  static Result<std::unique_ptr<Stage>> create(Device& device, Device& host, const kernels::Table& table,
+                                               const Pipeline::Model& model, const Limits& limits);
+
+  Result<Pipeline::Output> step(const Batch& batch, bool want_logits, Trace* trace);
+
+  const Limits& limits() const { return limits_; }
+  Cache& cache() { return *cache_; }
+  std::int64_t bytes() const { return bytes_; }
+  void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages) {
+    cache_->upload(*main_, host_, kind, slot, pages);
+  }
+
+ private:
+  Stage(Device& device, Device& host, const kernels::Table& table, const Pipeline::Model& model,
+        const Limits& limits)
+      : device_(device), host_(host), table_(table), model_(model), limits_(limits) {}
+  Result<void> open_queues();
+  Result<void> allocate(StepBuffers buffers);
+  Result<Step::Needs> needs() const;
+  Result<void> bring_engram_rows(const Batch& batch);
+  kernels::Sample sampling() const;
+  StepRows rows_of(const Batch& batch) const;
+
+  Device& device_;
+  Device& host_;
+  const kernels::Table& table_;
+  Pipeline::Model model_;
+  Limits limits_;
+  std::int64_t bytes_ = 0;
+
+  std::unique_ptr<Queue> main_, side_;
+  std::unique_ptr<Event> forked_, joined_;
+  std::unique_ptr<Cache> cache_;
+  std::unique_ptr<StepBuffers> buffers_;
+  Buffer scratch_memory_, main_work_, side_work_, ids_, logprobs_;
+  Scratch scratch_;
+  // Host side of what comes and goes.
+  std::vector<std::vector<std::uint8_t>> packed_;
+  std::vector<TokenId> host_ids_;
+  std::vector<float> host_logprobs_;
+  std::vector<float> host_logits_;
+};
+
+}  // namespace manyspan

@@ -1,0 +1,30 @@
+// engram_rows — the n-gram tables where the checkpoint has them: rows are gathered, never loaded whole.
+//
+// Shapes     packed [tokens, columns · (dim + dim/32)] u8: each row's codes, then its scales
+// Owns       nothing: reads through the checkpoint that `weights` borrows from
+// Errors     corrupt: a row that cannot be read, or holds a NaN code or scale
+// Threads    gather() from one thread at a time
+// Spec       model.md 8.5
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "tensor/view.h"
+#include "weights/weights.h"
+
+namespace manyspan {
+
+class EngramTables {
+ public:
+  explicit EngramTables(const Weights& weights) : weights_(weights) {}
+
+  // `rows`: [tokens · columns] row numbers of the table of the `layer`-th Engram layer, each below its row count.
+  Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed) const;
+
+ private:
+  const Weights& weights_;
+};
+
+}  // namespace manyspan

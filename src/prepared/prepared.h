@@ -1,0 +1,83 @@
+// Prepared — every weight of the model in the layout of one table, in the memory of one device.
+//
+// It knows layouts and no names: what a checkpoint calls a tensor ends in `weights`.
+//
+// Owns       the arranged bytes. The Engram tables stay where the checkpoint has them: rows are read when asked
+// Threads    immutable once made; reads from any thread
+// Spec       model.md 2; house.md 6.1
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "device/device.h"
+#include "kernels/rope/rope.h"
+#include "kernels/table.h"
+#include "spec/blueprint.h"
+#include "weights/weights.h"
+
+namespace manyspan {
+
+struct MixWeights {
+  Weight fn;
+  const float* base;
+  const float* scale;
+};
+
+struct PreparedLayer {
+  MixWeights attention_mix, expert_mix;
+  const Bf16* attention_norm;
+  const Bf16* expert_norm;
+
+  Weight wq_a, wq_b, wkv, wo_b;
+  std::vector<Weight> wo_a;  // one for each output group
+  const Bf16* q_norm;
+  const Bf16* kv_norm;
+  const float* sink;
+
+  // KV sources; codes null elsewhere. compress_gate only where the ratio is above 1.
+  Weight compress_kv, compress_gate, index_key;
+  const Bf16* compress_norm;
+  const Bf16* index_key_norm;
+
+  // Index sources; codes null elsewhere.
+  Weight index_q, index_head_weights;
+
+  Weight gate;
+  const float* gate_bias;
+  const float* gate_bias_images;  // null: the checkpoint has none
+  Weight gate_up, down, shared_gate_up, shared_down;
+
+  // Engram layers; codes null elsewhere.
+  Weight engram_kv;
+  const Bf16* engram_q_gain;
+  const Bf16* engram_k_gain;
+};
+
+struct Prepared {
+  Weight embed, head;
+  const Bf16* norm;
+  std::vector<PreparedLayer> layers;
+  kernels::Rope window_rope, compressed_rope;  // spec 5: of layers with ratio 0, and of the others
+
+  std::vector<Buffer> storage;
+  std::int64_t bytes = 0;  // of storage
+};
+
+// What a long load tells its caller, now and then, from the loading thread.
+struct LoadProgress {
+  std::int64_t done_bytes, total_bytes;
+};
+
+// Rewrites every weight into `table`'s layout, layer by layer.
+// Errors: unsupported, with the tensor's name · exhausted · invalid when cancelled
+Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint, Device& device,
+                                          const kernels::Table& table, const Cancel* cancel = nullptr,
+                                          const std::function<void(const LoadProgress&)>& progress = {});
+
+}  // namespace manyspan

@@ -1,0 +1,133 @@
+#include "session/sessions.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.h"
+
+namespace manyspan {
+
+Sessions::Sessions(Pipeline& pipeline, const Blueprint& blueprint, const EngramMap* engram)
+    : pipeline_(pipeline), blueprint_(blueprint), engram_(engram), slots_(pipeline.limits().sessions) {
+  for (const PageGeometry::Kind& kind : pipeline.cache().geometry().kinds) counts_.emplace_back(kind.pages);
+  rows_.engram.resize(engram_ == nullptr ? 0 : engram_->layers().size());
+}
+
+Result<SessionId> Sessions::open() {
+  const auto free = std::find(slots_.begin(), slots_.end(), nullptr);
+  if (free == slots_.end()) {
+    return Error(Fault::exhausted, "all " + std::to_string(slots_.size()) + " sessions are open");
+  }
+  const auto slot = static_cast<std::int32_t>(free - slots_.begin());
+  *free = std::make_unique<Timeline>(pipeline_.cache().geometry(), counts_, blueprint_.window, slot);
+  const SessionId id{++opened_};
+  slot_of_[id.value] = slot;
+  return id;
+}
+
+Timeline& Sessions::mutable_timeline(SessionId id) {
+  const auto at = slot_of_.find(id.value);
+  CHECK(at != slot_of_.end(), "a session that is open");
+  return *slots_[at->second];
+}
+
+const Timeline& Sessions::timeline(SessionId id) const {
+  return const_cast<Sessions*>(this)->mutable_timeline(id);
+}
+
+void Sessions::close(SessionId id) {
+  slots_[mutable_timeline(id).slot()].reset();
+  slot_of_.erase(id.value);
+}
+
+void Sessions::reset(SessionId id) { mutable_timeline(id).reset(); }
+
+std::int32_t Sessions::pages_used() const {
+  std::int32_t used = 0;
+  for (const PageCounts& c : counts_) used += c.used();
+  return used;
+}
+
+void Sessions::Rows::clear() {
+  ids.clear(), classes.clear(), runs.clear(), marks.clear(), sampled.clear(), wishes.clear(),
+      engram_views.clear();
+  for (auto& rows : engram) rows.clear();
+}
+
+Result<void> Sessions::check(const Piece& piece) const {
+  const Timeline& t = timeline(piece.session);
+  CHECK(!piece.tokens.empty(), "a piece has tokens");
+  for (const TokenId id : piece.tokens) {
+    if (id.value < 0 || id.value >= blueprint_.vocabulary) {
+      return Error(Fault::invalid, "token id " + std::to_string(id.value) + " is outside the vocabulary of " +
+                                       std::to_string(blueprint_.vocabulary));
+    }
+  }
+  const std::int64_t after = t.length() + static_cast<std::int64_t>(piece.tokens.size());
+  if (after > pipeline_.limits().context) {
+    return Error(Fault::exhausted, std::to_string(after) + " tokens do not fit the context of " +
+                                       std::to_string(pipeline_.limits().context));
+  }
+  return {};
+}
+
+void Sessions::add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes) {
+  // The last few classes before the piece, then the piece's own.
+  const std::vector<std::int32_t>& past = timeline.classes();
+  const std::size_t history = std::min<std::size_t>(past.size(), engram_->lookback());
+  std::vector<std::int32_t> window(past.end() - history, past.end());
+  window.insert(window.end(), classes.begin(), classes.end());
+  for (std::size_t layer = 0; layer < rows_.engram.size(); ++layer) {
+    std::vector<std::int64_t>& rows = rows_.engram[layer];
+    const std::size_t before = rows.size();
+    rows.resize(before + classes.size() * engram_->columns());
+    engram_->rows(layer, window, history, std::span(rows).subspan(before));
+  }
+}
+
+Result<void> Sessions::add(const Piece& piece, bool logits) {
+  Timeline& t = mutable_timeline(piece.session);
+  TRY(t.reserve(static_cast<std::int64_t>(piece.tokens.size())));
+  const auto row = static_cast<std::int32_t>(rows_.ids.size()),
+             count = static_cast<std::int32_t>(piece.tokens.size());
+  const auto first = static_cast<std::int32_t>(t.length());
+  rows_.runs.push_back({t.slot(), {first}, row, count});
+  rows_.ids.insert(rows_.ids.end(), piece.tokens.begin(), piece.tokens.end());
+  rows_.marks.resize(rows_.ids.size(), 0);
+  for (const TokenId id : piece.tokens)
+    rows_.classes.push_back(engram_ == nullptr ? 0 : engram_->class_of(id));
+  if (engram_ != nullptr) add_engram_rows(t, std::span(rows_.classes).subspan(row));
+  const std::int32_t from = piece.want == Want::all ? 0 : piece.want == Want::last ? count - 1 : count;
+  for (std::int32_t i = from; i < count; ++i) {
+    rows_.sampled.push_back(row + i);
+    if (logits) continue;
+    rows_.wishes.push_back(piece.wish);
+    rows_.wishes.back().position = {first + i + 1};
+  }
+  return {};
+}
+
+Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logits, Trace* trace) {
+  rows_.clear();
+  for (const Piece& piece : pieces) TRY(check(piece));
+  for (const Piece& piece : pieces) TRY(add(piece, logits));
+  for (const kernels::Run& run : rows_.runs) {
+    for (std::size_t k = 0; k < counts_.size(); ++k)
+      pipeline_.set_pages(k, run.slot, slots_[run.slot]->pages(k));
+  }
+  for (const auto& rows : rows_.engram) rows_.engram_views.emplace_back(rows);
+  const Batch batch{.ids = rows_.ids,
+                    .runs = rows_.runs,
+                    .marks = rows_.marks,
+                    .sampled = rows_.sampled,
+                    .wishes = rows_.wishes,
+                    .engram_rows = rows_.engram_views};
+  Pipeline::Output out = TRY(pipeline_.step(batch, logits, trace));
+  for (const kernels::Run& run : rows_.runs) {
+    slots_[run.slot]->append(std::span(rows_.ids).subspan(run.row, run.rows),
+                             std::span(rows_.classes).subspan(run.row, run.rows));
+  }
+  return out;
+}
+
+}  // namespace manyspan

@@ -1,0 +1,80 @@
+// Sessions — all conversations of an engine: opens and closes them, and runs steps of rows from several at
+// once.
+//
+// Owns       timelines and page counts; borrows pipeline and Engram map, which must outlive it
+// Threads    one thread at a time
+// Spec       house.md 6.2, 6.3; model.md 7, 8.4
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "pipeline/pipeline.h"
+#include "session/timeline.h"
+#include "spec/engram_map.h"
+
+namespace manyspan {
+
+class Sessions {
+ public:
+  // `engram` is null where the model has no Engram layers.
+  Sessions(Pipeline& pipeline, const Blueprint& blueprint, const EngramMap* engram);
+
+  // Errors: exhausted when all slots are taken
+  Result<SessionId> open();
+  void close(SessionId id);
+  void reset(SessionId id);
+  const Timeline& timeline(SessionId id) const;
+
+  enum class Want : std::uint8_t { nothing, last, all };
+
+  // Some more tokens of one session, and which of them to sample after.
+  struct Piece {
+    SessionId session;
+    std::span<const TokenId> tokens;  // not empty
+    Want want;
+    kernels::Next wish;  // used with Want::last; its position is filled in
+  };
+
+  // One step: appends each piece to its session. Sampled rows come in the order of pieces, then of tokens. A
+  // session may appear once. With `logits` the rows' logits are returned, else they are sampled (pieces with
+  // Want::all are not). Errors: invalid: a token outside the vocabulary · exhausted: a session past the
+  // context · what the pipeline says.
+  //         On any error no session has changed.
+  Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
+
+  std::int32_t pages_used() const;  // of all kinds; 0 when every session is closed or empty
+
+ private:
+  struct Rows {
+    std::vector<TokenId> ids;
+    std::vector<std::int32_t> classes;
+    std::vector<kernels::Run> runs;
+    std::vector<std::uint8_t> marks;
+    std::vector<std::int32_t> sampled;
+    std::vector<kernels::Next> wishes;
+    std::vector<std::vector<std::int64_t>> engram;  // by Engram layer
+    std::vector<std::span<const std::int64_t>> engram_views;
+    void clear();
+  };
+  Result<void> check(const Piece& piece) const;
+  Result<void> add(const Piece& piece, bool logits);
+  void add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes);
+  Timeline& mutable_timeline(SessionId id);
+
+  Pipeline& pipeline_;
+  const Blueprint& blueprint_;
+  const EngramMap* engram_;
+  std::vector<PageCounts> counts_;
+  std::vector<std::unique_ptr<Timeline>> slots_;  // null: free
+  std::map<std::int64_t, std::int32_t> slot_of_;
+  std::int64_t opened_ = 0;
+  Rows rows_;  // of the step at hand; kept, so that steps do not allocate
+};
+
+}  // namespace manyspan

@@ -1,8 +1,8 @@
 // Json — a JSON value, the strict reading of one, and two ways to write it.
 //
-// Objects keep the order of their members. Integers of any size stay exact; a number with '.', 'e' or 'E' is a
-// double. Reading refuses what RFC 8259 does not allow (comments, NaN, trailing bytes, a byte order mark, bytes
-// that are not UTF-8) and escaped lone surrogates.
+// Objects keep the order of their members. Integers of any size stay exact; a number with '.', 'e' or 'E' is
+// a double. Reading refuses what RFC 8259 does not allow (comments, NaN, trailing bytes, a byte order mark,
+// bytes that are not UTF-8) and escaped lone surrogates.
 //
 // Errors     corrupt, with line and column (in bytes), for text that is not JSON or is past a limit
 // Threads    a value is shared like any other: many readers or one writer
@@ -51,8 +51,8 @@ class Json {
   Json(Array items) : state_(std::move(items)) {}
   Json(Object members) : state_(std::move(members)) {}
 
-  // The integer that `digits` spells: an optional '-', then digits, without a leading zero. A minus before zero
-  // is remembered only so that natural() can refuse it.
+  // The integer that `digits` spells: an optional '-', then digits, without a leading zero. A minus before
+  // zero is remembered only so that natural() can refuse it.
   static Json integer_of(std::string digits);
 
   Kind kind() const;
@@ -85,7 +85,8 @@ class Json {
     std::string digits;
   };
   // An int64 was written with a minus; all other integers that fit are uint64.
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, BigInteger, double, std::string, Array, Object>
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, BigInteger, double, std::string, Array,
+               Object>
       state_;
 };
 
@@ -101,7 +102,7 @@ enum class DuplicateKeys {
 
 // What a text may cost. The defaults bound memory to a few hundred bytes a value, whatever the text holds.
 struct JsonLimits {
-  int depth = 128;                     // of arrays and objects in each other
+  int depth = 128;  // of arrays and objects in each other
   std::size_t values = std::size_t{4} << 20;
   DuplicateKeys duplicates = DuplicateKeys::refuse;
 };

@@ -1,7 +1,7 @@
 // JsonEvents — JSON read as a run of events, for texts too large or too hostile to be kept as values.
 //
-// The door keeps the rules of json.h (strictness, depth, duplicate keys). An event that fails stops the reading;
-// its error is given back behind the line and column.
+// The door keeps the rules of json.h (strictness, depth, duplicate keys). An event that fails stops the
+// reading; its error is given back behind the line and column.
 #pragma once
 
 #include <string>

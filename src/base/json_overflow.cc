@@ -32,8 +32,8 @@ std::size_t number_length(std::string_view text) {
   return at;
 }
 
-// How many digits stand before the point, or minus how many zeros follow it before the first other digit, once
-// the exponent is applied; far beyond any double's where that is.
+// How many digits stand before the point, or minus how many zeros follow it before the first other digit,
+// once the exponent is applied; far beyond any double's where that is.
 long decimal_magnitude(std::string_view number) {
   constexpr long kFar = 1'000'000'000;
   const std::size_t e = std::min(number.find_first_of("eE"), number.size());
@@ -53,6 +53,8 @@ long decimal_magnitude(std::string_view number) {
 }
 
 bool overflows(std::string_view number) {
+  constexpr std::size_t kFewestDigits = 309;
+  if (number.size() < kFewestDigits && number.find_first_of("eE") == std::string_view::npos) return false;
   double value = 0;
   const auto read = std::from_chars(number.data(), number.data() + number.size(), value);
   // Out of range is also what is too small, which reads as a zero or nearly one.
@@ -70,7 +72,7 @@ std::size_t after_string(std::string_view text, std::size_t at) {
 }  // namespace
 
 OverflowsAside set_overflows_aside(std::string_view text) {
-  OverflowsAside aside{std::string(text), {}};
+  OverflowsAside aside;
   std::size_t numbers = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '"') {
@@ -80,6 +82,7 @@ OverflowsAside set_overflows_aside(std::string_view text) {
       if (length == 0) return aside;  // not JSON; the library's reader says why
       const std::string_view number = text.substr(at, length);
       if (overflows(number)) {
+        if (aside.overflows.empty()) aside.text = text;
         aside.overflows.emplace(numbers, number);
         aside.text.replace(at, length, length, '0');
         aside.text[at + 1] = '.';

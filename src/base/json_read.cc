@@ -1,7 +1,11 @@
-#include <cstring>
+#include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "base/json.h"
 #include "base/json_events.h"
@@ -20,8 +24,8 @@ Error not_json(std::string_view text, std::size_t at, const std::string& why) {
       line_start = i + 1;
     }
   }
-  return Error(Fault::corrupt,
-               "JSON line " + std::to_string(line) + ", column " + std::to_string(at - line_start + 1) + ": " + why);
+  return Error(Fault::corrupt, "JSON line " + std::to_string(line) + ", column " +
+                                   std::to_string(at - line_start + 1) + ": " + why);
 }
 
 // Tells how far the library has read.
@@ -98,13 +102,12 @@ class Door : public nlohmann::json_sax<nlohmann::json> {
     return pass(events_.key(std::move(key)));
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& what) override {
-    overflowed_ = what.id == 406;
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& what) override {
     error_at_ = position == 0 ? 0 : position - 1;
     return fail(reason_of(what.what()));
   }
 
-  bool overflowed() const { return overflowed_; }
   const std::optional<std::size_t>& error_at() const { return error_at_; }
   const std::string& reason() const { return reason_; }
   Fault fault() const { return fault_; }
@@ -143,7 +146,6 @@ class Door : public nlohmann::json_sax<nlohmann::json> {
   std::string reason_;
   std::optional<std::size_t> error_at_;  // where the library said; else where it had read to
   Fault fault_ = Fault::corrupt;
-  bool overflowed_ = false;
 };
 
 Result<void> check_first_and_zero_bytes(std::string_view text) {
@@ -158,16 +160,17 @@ Result<void> check_first_and_zero_bytes(std::string_view text) {
 
 Result<void> read_json(std::string_view text, const JsonLimits& limits, JsonEvents& events) {
   TRY(check_first_and_zero_bytes(text));
-  const std::map<std::size_t, std::string> none;
   try {
+    const OverflowsAside aside = set_overflows_aside(text);
+    if (!aside.overflows.empty()) text = aside.text;
     const char* furthest = text.data();
-    Door door(limits, none, events);
+    Door door(limits, aside.overflows, events);
     const bool read = nlohmann::json::sax_parse(Reader(text.data(), &furthest),
                                                 Reader(text.data() + text.size(), &furthest), &door);
     if (read) return {};
-    const auto at = door.error_at().value_or(static_cast<std::size_t>(furthest - text.data()));
-    Error error = not_json(text, at, door.reason());
-    return Error(door.fault(), error.message());
+    const char* const last_read = std::max(furthest - 1, text.data());
+    const auto at = door.error_at().value_or(static_cast<std::size_t>(last_read - text.data()));
+    return Error(door.fault(), not_json(text, at, door.reason()).message());
   } catch (const std::bad_alloc&) {
     return Error(Fault::exhausted, "no memory for JSON of " + std::to_string(text.size()) + " bytes");
   }

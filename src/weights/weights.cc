@@ -1,0 +1,21 @@
+#include "weights/weights.h"
+
+#include "base/check.h"
+
+namespace manyspan {
+
+const MatrixSource* Weights::find(Role role, LayerId layer, std::int32_t expert) const {
+  const std::size_t i = index(role, layer);
+  if (layer.value < -1 || i >= places_.size()) return nullptr;
+  const Place& place = places_[i];
+  if (place.first < 0 || expert < 0 || expert >= place.count) return nullptr;
+  return &sources_[static_cast<std::size_t>(place.first + expert)];
+}
+
+const MatrixSource& Weights::at(Role role, LayerId layer, std::int32_t expert) const {
+  const MatrixSource* source = find(role, layer, expert);
+  CHECK(source != nullptr, "the model has no such weight");
+  return *source;
+}
+
+}  // namespace manyspan

@@ -1,0 +1,71 @@
+// Weights — every slot of the model filled with borrowed bytes, by role: names end here.
+//
+// Whatever assemble() returned is complete and well shaped: each matrix has the rows and columns of its slot,
+// in an encoding that the slot allows, and scales that agree with it.
+//
+// Owns       its lists; the bytes belong to the container, which must outlive it
+// Threads    immutable
+// Spec       model.md 2; containers.md A.4, A.5
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "spec/slots.h"
+#include "tensor/encoding.h"
+
+namespace manyspan {
+
+enum class ScaleType : std::uint8_t {
+  none,
+  e8m0,
+  f32,  // each a power of two that E8M0 can hold
+};
+
+// One matrix as the checkpoint stores it: row-major, rows contiguous, scales in a plane of their own.
+struct MatrixSource {
+  std::string place;  // for messages: "model-00003-of-00048.safetensors: layers.0.attn.wq_a.weight"
+  std::span<const std::byte> codes, scales;  // unaligned
+  std::int64_t rows = 0, cols = 0;           // logical
+  Encoding encoding = Encoding::f32;
+  ScaleType scale_type = ScaleType::none;
+};
+
+class Weights {
+ public:
+  // Null where the checkpoint has none: another layer's role, or a capability that it lacks.
+  const MatrixSource* find(Role role, LayerId layer = LayerId{-1}, std::int32_t expert = 0) const;
+
+  // The same, where it must be there.
+  const MatrixSource& at(Role role, LayerId layer = LayerId{-1}, std::int32_t expert = 0) const;
+
+  // What the checkpoint has tensors for. Those of `vision` and `draft` are not assembled.
+  bool has(Capability capability) const { return has_[static_cast<std::size_t>(capability)]; }
+
+  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  friend class Assembly;
+
+  struct Place {
+    std::int64_t first = -1;  // in sources_
+    std::int32_t count = 0;
+  };
+  std::size_t index(Role role, LayerId layer) const {
+    return static_cast<std::size_t>(layer.value + 1) * kRoles + static_cast<std::size_t>(role);
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<MatrixSource> sources_;
+  std::vector<Place> places_;  // by layer + 1, then role
+  std::array<bool, 4> has_{};
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace manyspan

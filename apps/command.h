@@ -43,8 +43,10 @@ class Command {
   virtual Result<void> run(const Common& common) = 0;
 };
 
-std::unique_ptr<Command> doctor_command();
+std::unique_ptr<Command> tokenize_command();
+std::unique_ptr<Command> detokenize_command();
 std::unique_ptr<Command> parse_command();
+std::unique_ptr<Command> doctor_command();
 
 // In the order in which --help lists them.
 std::vector<std::unique_ptr<Command>> every_command();

@@ -24,10 +24,9 @@ Result<std::vector<std::string>> values_of(const YAML::Node& node) {
   return values;
 }
 
-bool settable(const CLI::App& subcommand, const std::string& option) {
+bool settable(CLI::App& subcommand, const std::string& option) {
   if (option == "help" || option == "config" || option == "print-config") return false;
-  const CLI::Option* found = subcommand.get_option_no_throw(option);
-  return found != nullptr && found->get_single_name() == option;
+  return option_named(subcommand, option) != nullptr;
 }
 
 CLI::App* subcommand_named(CLI::App& program, const std::string& name) {

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <fmt/core.h>
@@ -81,6 +82,11 @@ int run(int argc, char** argv) {
   if (argc < 2) {
     fmt::print(stderr, "{}", program.help());
     return static_cast<int>(Status::misused);
+  }
+  const std::string_view first = argv[1];
+  const auto named = [&](const CLI::App* options) { return options->get_name() == first; };
+  if (!first.starts_with('-') && std::none_of(subcommands.begin(), subcommands.end(), named)) {
+    return leave(misuse(fmt::format("{}: no such subcommand (see manyspan --help)", first)));
   }
   try {
     program.parse(argc, argv);

@@ -32,6 +32,13 @@ bool repeatable(const CLI::Option& option) { return option.get_expected_max() > 
 
 }  // namespace
 
+CLI::Option* option_named(CLI::App& subcommand, const std::string& name) {
+  for (CLI::Option* option : subcommand.get_options()) {
+    if (option->get_single_name() == name) return option;
+  }
+  return nullptr;
+}
+
 Settings::Settings(CLI::App& subcommand) : subcommand_(subcommand) {
   for (const CLI::Option* option : subcommand.get_options()) {
     if (!option->empty()) sources_[option] = Source::command_line;
@@ -39,12 +46,13 @@ Settings::Settings(CLI::App& subcommand) : subcommand_(subcommand) {
 }
 
 bool Settings::given(const std::string& option) const {
-  const auto found = sources_.find(subcommand_.get_option(option));
+  const auto found = sources_.find(option_named(subcommand_, option));
   return found != sources_.end() && found->second >= Source::config_file;
 }
 
 Result<void> Settings::offer(const std::string& name, const std::vector<std::string>& values, Source source) {
-  CLI::Option* option = subcommand_.get_option(name);
+  CLI::Option* option = option_named(subcommand_, name);
+  CHECK(option != nullptr, "the subcommand has no such option");
   const auto before = sources_.find(option);
   if (before != sources_.end() && before->second >= source) return {};
   if (values.size() != 1 && !repeatable(*option)) return misuse(name + ": takes one value, not a list");

@@ -21,6 +21,9 @@ namespace manyspan::app {
 
 enum class Source { fallback, generation_config, config_file, command_line };
 
+// The option with this long name, or the positional with this name; null where there is none.
+CLI::Option* option_named(CLI::App& subcommand, const std::string& name);
+
 class Settings {
  public:
   // After `subcommand` has read its arguments: what has a value now came from the command line.

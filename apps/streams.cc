@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <utf8proc.h>
 
 #include "apps/status.h"
 
@@ -62,20 +60,6 @@ Result<void> write_output(std::string_view bytes) {
     if (put < 0 && errno == EPIPE) return closed_output();
     if (put < 0) return Error(Fault::exhausted, fmt::format("standard output: {}", std::strerror(errno)));
     bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
-Result<void> require_utf8(std::string_view text, const std::string& place) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (std::size_t at = 0; at < text.size();) {
-    utf8proc_int32_t code = 0;
-    const utf8proc_ssize_t length =
-        utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &code);
-    if (length <= 0) {
-      return Error(Fault::corrupt, fmt::format("{}: not UTF-8 at byte {} of {}", place, at, text.size()));
-    }
-    at += static_cast<std::size_t>(length);
   }
   return {};
 }

@@ -1,6 +1,6 @@
 // streams — whole files, standard input and standard output.
 //
-// Errors     not_found, corrupt (too long, not a file, not UTF-8) for what is read; exhausted for what can't
+// Errors     not_found, corrupt (too long) for what is read; exhausted for what can't
 //            be written
 #pragma once
 
@@ -22,8 +22,5 @@ Result<std::string> read_input(const Cancel& cancel, std::size_t limit = kMaxTex
 
 // Writes to standard output at once, unbuffered.
 Result<void> write_output(std::string_view bytes);
-
-// Refuses text that is not UTF-8, naming the byte where it ends to be.
-Result<void> require_utf8(std::string_view text, const std::string& place);
 
 }  // namespace manyspan::app

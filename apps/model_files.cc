@@ -1,0 +1,36 @@
+#include "apps/model_files.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fmt/core.h>
+
+#include "apps/bundled_model.h"
+#include "apps/settings.h"
+
+namespace manyspan::app {
+
+void declare_model(CLI::App& options, std::string& model) {
+  options.add_option("model", model, "A model's folder, or a file in it; left out: the bundled model")
+      ->type_name("MODEL");
+}
+
+Result<void> offer_bundled_model(Settings& settings) {
+  return settings.offer("model", {bundled_model()}, Source::fallback);
+}
+
+Result<std::string> model_folder(const std::string& model) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  const fs::file_status status = fs::status(model, why);
+  if (fs::is_directory(status)) return model;
+  if (!fs::exists(status)) return Error(Fault::not_found, fmt::format("{}: {}", model, why.message()));
+  const fs::path path(model);
+  const std::string extension = path.extension().string();
+  if (extension == ".gguf") return Error(Fault::unsupported, model + ": GGUF files are not read yet");
+  if (extension != ".safetensors" && extension != ".json") {
+    return Error(Fault::unsupported, model + ": neither a folder nor a .safetensors file");
+  }
+  return path.has_parent_path() ? path.parent_path().string() : std::string(".");
+}
+
+}  // namespace manyspan::app

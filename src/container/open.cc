@@ -1,0 +1,46 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "container/container.h"
+#include "container/safetensors.h"
+#include "container/shards.h"
+
+namespace manyspan {
+namespace {
+
+Result<bool> is_gguf(const std::string& path) {
+  const File file = TRY(File::open(path));
+  std::array<std::byte, 4> magic{};
+  if (file.size() < magic.size()) return false;
+  TRY(file.read_at(0, magic));
+  return text_of(magic) == "GGUF";
+}
+
+Result<std::vector<Container::Part>> read_parts(const std::string& path) {
+  std::error_code unreadable;  // then opening it as a file says why
+  if (std::filesystem::is_directory(path, unreadable)) return read_directory(path);
+  if (path.ends_with(".safetensors.index.json")) return read_indexed_shards(path);
+  if (TRY(is_gguf(path)))
+    return Error(Fault::unsupported, path + ": a GGUF file; only safetensors is supported yet");
+  std::vector<Container::Part> parts;
+  parts.push_back(TRY(read_safetensors(path)));
+  return parts;
+}
+
+}  // namespace
+
+Result<Container> open_container(const std::string& path) {
+  try {
+    return Container::join(path, TRY(read_parts(path)));
+  } catch (const std::bad_alloc&) {
+    return Error(Fault::exhausted, path + ": no memory for its lists");
+  } catch (const std::system_error& error) {
+    return Error(Fault::not_found, path + ": " + error.what());
+  }
+}
+
+}  // namespace manyspan

@@ -20,6 +20,11 @@ void Pipeline::set_pages(std::size_t kind, std::int32_t slot, std::span<const st
   stage_->set_pages(kind, slot, pages);
 }
 
+Result<void> Pipeline::read_source_page(LayerId source, std::int32_t slot, std::int64_t row,
+                                        std::span<std::byte> to) {
+  return stage_->read_source_page(source, slot, row, to);
+}
+
 Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
   const Limits& most = limits();
   if (batch.ids.size() > static_cast<std::size_t>(most.step_rows) ||

@@ -53,6 +53,9 @@ class Pipeline {
   // A slot's row of one kind of page table, to be used from the next step on.
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages);
 
+  // Copies the page of a source that holds `row` of a slot to the host; `to` has the page's bytes.
+  Result<void> read_source_page(LayerId source, std::int32_t slot, std::int64_t row, std::span<std::byte> to);
+
   Result<Output> step(const Batch& batch, bool want_logits, Trace* trace = nullptr);
 
  private:

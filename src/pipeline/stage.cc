@@ -87,6 +87,20 @@ kernels::Sample Stage::sampling() const {
           .work = {}};
 }
 
+Result<void> Stage::read_source_page(LayerId source, std::int32_t slot, std::int64_t row,
+                                     std::span<std::byte> to) {
+  const kernels::SourceView view = cache_->source(source);
+  CHECK(static_cast<std::int64_t>(to.size()) == view.page_bytes(), "room for one page");
+  // The table lies on the device, so the page's number comes first.
+  std::int32_t page = 0;
+  const std::int64_t entry = slot * view.table.width + row / kernels::kSourcePageRows % view.table.width;
+  main_->copy(host_, &page, device_, view.table.page + entry, sizeof page);
+  TRY(main_->finish());
+  CHECK(page >= 0, "a row that is held");
+  main_->copy(host_, to.data(), device_, view.pool + page * view.page_bytes(), to.size());
+  return main_->finish();
+}
+
 Result<Pipeline::Output> Stage::step(const Batch& batch, bool want_logits, Trace* trace) {
   TRY(bring_engram_rows(batch));
   buffers_->bring(batch, *main_, device_, host_);

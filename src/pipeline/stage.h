@@ -43,6 +43,8 @@ class Stage {
 
   Result<Pipeline::Output> step(const Batch& batch, bool want_logits, Trace* trace);
 
+  Result<void> read_source_page(LayerId source, std::int32_t slot, std::int64_t row, std::span<std::byte> to);
+
   const Limits& limits() const { return limits_; }
   Cache& cache() { return *cache_; }
   std::int64_t bytes() const { return bytes_; }

@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
+#include "spec/blueprint.h"
 #include "tensor/view.h"
 #include "weights/weights.h"
 
@@ -18,13 +20,17 @@ namespace manyspan {
 
 class EngramTables {
  public:
-  explicit EngramTables(const Weights& weights) : weights_(weights) {}
+  EngramTables(const Weights& weights, const Blueprint& blueprint) {
+    for (const std::int32_t layer : blueprint.engram.layers) {
+      tables_.push_back(&weights.at(Role::engram_table, LayerId{layer}));
+    }
+  }
 
   // `rows`: [tokens · columns] row numbers of the table of the `layer`-th Engram layer, each below its row count.
   Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed) const;
 
  private:
-  const Weights& weights_;
+  std::vector<const MatrixSource*> tables_;  // of each Engram layer
 };
 
 }  // namespace manyspan

@@ -15,7 +15,7 @@
 
 #include "base/cancel.h"
 #include "base/result.h"
-#include "device/device.h"
+#include "device/host_device.h"
 #include "kernels/rope/rope.h"
 #include "kernels/table.h"
 #include "spec/blueprint.h"
@@ -74,10 +74,11 @@ struct LoadProgress {
   std::int64_t done_bytes, total_bytes;
 };
 
-// Rewrites every weight into `table`'s layout, layer by layer.
+// Rewrites every weight into `table`'s layout, layer by layer, and puts it on `device`.
 // Errors: unsupported, with the tensor's name · exhausted · invalid when cancelled
 Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint, Device& device,
-                                          const kernels::Table& table, const Cancel* cancel = nullptr,
+                                          HostDevice& host, const kernels::Table& table,
+                                          const Cancel* cancel = nullptr,
                                           const std::function<void(const LoadProgress&)>& progress = {});
 
 }  // namespace manyspan

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "kernels/round/round.h"
 
 namespace manyspan {
 
@@ -122,10 +123,43 @@ Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logi
                     .sampled = rows_.sampled,
                     .wishes = rows_.wishes,
                     .engram_rows = rows_.engram_views};
+  if (trace != nullptr) trace_engram_rows(*trace);
   Pipeline::Output out = TRY(pipeline_.step(batch, logits, trace));
   for (const kernels::Run& run : rows_.runs) {
     slots_[run.slot]->append(std::span(rows_.ids).subspan(run.row, run.rows),
                              std::span(rows_.classes).subspan(run.row, run.rows));
+  }
+  return out;
+}
+
+void Sessions::trace_engram_rows(Trace& trace) const {
+  for (std::size_t i = 0; i < rows_.engram.size(); ++i) {
+    const auto rows = static_cast<std::int64_t>(rows_.ids.size());
+    const auto to = trace.rows<std::int64_t>("engram_rows", LayerId{blueprint_.engram.layers[i]}, rows,
+                                             engram_->columns());
+    if (to.data != nullptr) std::copy(rows_.engram[i].begin(), rows_.engram[i].end(), to.data);
+  }
+}
+
+Result<Sessions::SourceRows> Sessions::source_rows(SessionId id, LayerId source) {
+  const Timeline& t = timeline(id);
+  SourceRows out{t.length() / blueprint_.compress_ratios[source.value], {}, {}};
+  const std::int64_t head_dim = blueprint_.head_dim, key_dim = blueprint_.index_dim;
+  out.values.resize(out.rows * head_dim);
+  out.keys.resize(out.rows * key_dim);
+  kernels::SourceView view = pipeline_.cache().source(source);
+  std::vector<std::byte> page(view.page_bytes());
+  const std::vector<std::int32_t> first_page{0};  // the copy is page 0 of a pool of one
+  view.table = {first_page.data(), 1};
+  const auto codes = [](const std::byte* p) { return reinterpret_cast<const std::uint8_t*>(p); };
+  for (std::int64_t row = 0; row < out.rows; ++row) {
+    if (row % kernels::kSourcePageRows == 0) TRY(pipeline_.read_source_page(source, t.slot(), row, page));
+    view.pool = page.data();
+    const std::int64_t in_page = row % kernels::kSourcePageRows;
+    kernels::grid4_row_decode(codes(view.codes(0, in_page)), codes(view.scales(0, in_page)), head_dim,
+                              out.values.data() + row * head_dim);
+    kernels::grid4_key_decode(codes(view.key_codes(0, in_page)), codes(view.key_scales(0, in_page)), key_dim,
+                              out.keys.data() + row * key_dim);
   }
   return out;
 }

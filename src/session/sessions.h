@@ -48,6 +48,14 @@ class Sessions {
   //         On any error no session has changed.
   Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
 
+  // What a KV source holds for a session, decoded: for conformance.
+  struct SourceRows {
+    std::int64_t rows;
+    std::vector<Bf16> values;  // [rows, head_dim]
+    std::vector<Bf16> keys;    // [rows, index_dim]
+  };
+  Result<SourceRows> source_rows(SessionId id, LayerId source);
+
   std::int32_t pages_used() const;  // of all kinds; 0 when every session is closed or empty
 
  private:
@@ -65,6 +73,7 @@ class Sessions {
   Result<void> check(const Piece& piece) const;
   Result<void> add(const Piece& piece, bool logits);
   void add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes);
+  void trace_engram_rows(Trace& trace) const;
   Timeline& mutable_timeline(SessionId id);
 
   Pipeline& pipeline_;

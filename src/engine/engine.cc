@@ -1,0 +1,113 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "engine/rooms_impl.h"
+
+namespace manyspan {
+namespace {
+
+Result<const kernels::Table*> table_of(const EngineOptions& options) {
+  if (options.kernels != nullptr) return options.kernels;
+  if (options.numerics == Numerics::strict) return &kernels::kReference;
+  if (options.table.empty()) return kernels::host_tables().back();
+  std::string known;
+  for (const kernels::Table* t : kernels::host_tables()) {
+    if (t->name == options.table) return t;
+    known += (known.empty() ? "" : ", ") + std::string(t->name);
+  }
+  return Error(Fault::invalid, "this machine runs no table \"" + options.table + "\"; it runs " + known);
+}
+
+Result<Limits> limits_of(const EngineOptions& o, const Blueprint& b) {
+  const std::int64_t context = o.context == 0 ? std::min(b.context, kDefaultContext) : o.context;
+  if (context < 1 || context > b.context) {
+    return Error(Fault::invalid, "a context of " + std::to_string(context) +
+                                     " tokens; the model takes 1 to " + std::to_string(b.context));
+  }
+  if (o.sessions < 1 || o.sessions > 4096)
+    return Error(Fault::invalid, "sessions must be between 1 and 4096");
+  if (o.step_rows < 1 || o.step_rows > 65536)
+    return Error(Fault::invalid, "step rows must be between 1 and 65536");
+  return Limits{.step_rows = std::max(o.step_rows, o.sessions),
+                .sampled_rows = o.every_logit ? std::max(o.step_rows, o.sessions) : o.sessions,
+                .sessions = o.sessions,
+                .context = static_cast<std::int32_t>(context)};
+}
+
+// What the checkpoint cannot do beyond text, for whoever shows it.
+std::vector<std::string> capabilities_off(const Checkpoint& c) {
+  std::vector<std::string> off;
+  if (!c.tokenizer) off.push_back("text: no tokenizer.json, so prompts and answers are ids");
+  for (const Capability capability : {Capability::images, Capability::vision, Capability::draft}) {
+    if (!c.weights.has(capability)) {
+      off.push_back(std::string(name(capability)) + ": not in the checkpoint");
+    } else if (capability != Capability::images) {
+      off.push_back(std::string(name(capability)) + ": in the checkpoint, not served yet");
+    }
+  }
+  return off;
+}
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Rooms> rooms) : rooms_(std::move(rooms)) {}
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
+  auto rooms = std::make_unique<Rooms>();
+  Rooms& r = *rooms;
+  const kernels::Table* table = TRY(table_of(options));
+  r.checkpoint = TRY(Checkpoint::open(options.model));
+  const Checkpoint& c = *r.checkpoint;
+  const Limits limits = TRY(limits_of(options, c.blueprint));
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (options.threads < 0 || options.threads > 1024)
+    return Error(Fault::invalid, "threads must be between 0 and 1024");
+  r.device = std::make_unique<HostDevice>(options.threads == 0 ? cores : options.threads);
+  r.prepared =
+      TRY(prepare(c.weights, c.blueprint, *r.device, *r.device, *table, options.cancel, options.progress));
+  r.engram_tables.emplace(c.weights, c.blueprint);
+  r.pipeline = TRY(Pipeline::create(*r.device, *r.device, *table,
+                                    {c.blueprint, c.schedule, *r.prepared, *r.engram_tables}, limits));
+  r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
+
+  r.facts = {
+      .model = options.model,
+      .table = std::string(table->name),
+      .threads = r.device->workers().threads(),
+      .weight_bytes = r.prepared->bytes,
+      .state_bytes = r.pipeline->bytes(),
+      .context = limits.context,
+      .load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(),
+      .warnings = c.warnings,
+      .capabilities = capabilities_off(c)};
+  return std::unique_ptr<Engine>(new Engine(std::move(rooms)));
+}
+
+Result<SessionId> Engine::open_session() {
+  const std::lock_guard lock(rooms_->running);
+  return rooms_->sessions->open();
+}
+
+void Engine::close_session(SessionId session) {
+  const std::lock_guard lock(rooms_->running);
+  rooms_->sessions->close(session);
+}
+
+void Engine::reset_session(SessionId session) {
+  const std::lock_guard lock(rooms_->running);
+  rooms_->sessions->reset(session);
+}
+
+const Blueprint& Engine::blueprint() const { return rooms_->checkpoint->blueprint; }
+const text::Tokenizer* Engine::tokenizer() const {
+  return rooms_->checkpoint->tokenizer ? &*rooms_->checkpoint->tokenizer : nullptr;
+}
+const GenerationDefaults& Engine::defaults() const { return rooms_->checkpoint->defaults; }
+const EngineFacts& Engine::facts() const { return rooms_->facts; }
+
+}  // namespace manyspan

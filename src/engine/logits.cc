@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "engine/rooms_impl.h"
+#include "engine/taps.h"
+
+namespace manyspan {
+namespace {
+
+Result<std::vector<std::int64_t>> chunks_of(const LogitsRequest& request, std::int64_t longest) {
+  std::vector<std::int64_t> chunks = request.chunks;
+  if (chunks.empty()) {
+    for (std::int64_t left = request.prompt; left > 0; left -= chunks.back())
+      chunks.push_back(std::min(left, longest));
+  }
+  for (const std::int64_t c : chunks) {
+    if (c < 1 || c > longest) {
+      return Error(Fault::invalid, "a chunk of " + std::to_string(c) + " tokens; this engine takes 1 to " +
+                                       std::to_string(longest));
+    }
+  }
+  const std::int64_t sum = std::accumulate(chunks.begin(), chunks.end(), std::int64_t{0});
+  if (sum != request.prompt) {
+    return Error(Fault::invalid, "the chunks add up to " + std::to_string(sum) + " tokens, the prompt has " +
+                                     std::to_string(request.prompt));
+  }
+  return chunks;
+}
+
+Logits::Tap bf16_tap(std::int64_t rows, std::int64_t cols, const std::vector<Bf16>& values) {
+  Logits::Tap tap{TapType::bf16, {rows, cols}, std::vector<std::byte>(values.size() * sizeof(Bf16))};
+  std::memcpy(tap.bytes.data(), values.data(), tap.bytes.size());
+  return tap;
+}
+
+void append(std::vector<float>& to, const Rows<const float>& rows) {
+  to.insert(to.end(), rows.data, rows.data + rows.rows * rows.cols);
+}
+
+}  // namespace
+
+Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel) {
+  Rooms& r = *rooms_;
+  const Blueprint& b = r.checkpoint->blueprint;
+  const std::lock_guard lock(r.running);
+  const auto count = static_cast<std::int64_t>(request.ids.size());
+  if (count == 0) return Error(Fault::invalid, "there are no ids");
+  if (request.prompt < 0 || request.prompt > count) {
+    return Error(Fault::invalid, "a prompt of " + std::to_string(request.prompt) + " tokens out of " +
+                                     std::to_string(count) + " ids");
+  }
+  const auto chunks =
+      TRY(chunks_of(request, std::min(r.pipeline->limits().step_rows, r.pipeline->limits().sampled_rows)));
+  const auto chosen = TRY(chosen_taps(request.taps, b, r.checkpoint->schedule));
+  TraceStore store([&](const std::string& key) { return needed_for(key, chosen); });
+
+  const SessionId session = TRY(r.sessions->open());
+  const auto run = [&]() -> Result<Logits> {
+    Logits out;
+    out.vocabulary = b.vocabulary;
+    std::int64_t at = 0;
+    const auto step = [&](std::int64_t tokens, std::vector<float>& to, Trace* trace) -> Result<void> {
+      if (cancel != nullptr && cancel->requested()) return Error(Fault::invalid, "cancelled");
+      const Sessions::Piece piece{
+          session, std::span(request.ids).subspan(at, tokens), Sessions::Want::all, {}};
+      append(to, TRY(r.sessions->step({&piece, 1}, true, trace)).logits);
+      at += tokens;
+      return {};
+    };
+    for (const std::int64_t chunk : chunks) TRY(step(chunk, out.prefill, chosen.empty() ? nullptr : &store));
+    out.taps = finish_taps(store, chosen, b);
+    for (const std::string& key : chosen) {
+      const bool rows = key.ends_with(".kv_rows"), keys = key.ends_with(".index_k");
+      if (!rows && !keys) continue;
+      const LayerId source{std::stoi(key.substr(1))};
+      const auto held = TRY(r.sessions->source_rows(session, source));
+      out.taps[key] =
+          rows ? bf16_tap(held.rows, b.head_dim, held.values) : bf16_tap(held.rows, b.index_dim, held.keys);
+    }
+    while (at < count) TRY(step(1, out.decode, nullptr));
+    return out;
+  };
+  auto result = run();
+  r.sessions->close(session);
+  return result;
+}
+
+}  // namespace manyspan

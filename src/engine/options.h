@@ -1,0 +1,57 @@
+// options — what whoever opens an engine may wish, with defaults and reasons.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "kernels/table.h"
+#include "prepared/prepared.h"
+
+namespace manyspan {
+
+enum class Numerics : std::uint8_t {
+  fast,    // the table people run
+  strict,  // the reference: reductions in double, rounding at the specification's points
+};
+
+struct EngineOptions {
+  std::string model;  // a directory in the official layout, or a .safetensors file beside its config.json
+  Numerics numerics = Numerics::fast;
+  std::string table;  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
+  const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed
+  int threads = 0;                          // 0: one a core
+  std::int64_t context = 0;  // tokens a session may hold; 0: the model's, at most kDefaultContext
+  int sessions = 1;          // open at once
+  int step_rows = 256;       // prompt tokens run together: more is faster and takes more scratch
+  bool every_logit = false;  // room for logits of all rows of a step, as logits() needs it
+  std::function<void(const LoadProgress&)> progress;  // now and then while opening, from the opening thread
+  const Cancel* cancel = nullptr;                     // ends the opening
+};
+
+// KV of the released model costs 890 B a token: 58 MB a session.
+inline constexpr std::int64_t kDefaultContext = 65536;
+
+// From generation_config.json; what it leaves out is as here.
+struct GenerationDefaults {
+  bool do_sample = false;
+  float temperature = 1, top_p = 1;
+  std::string thinking = "on";  // off, on, low, high, max or 1..100
+  bool thinking_said = false;   // the file names it
+};
+
+// What was loaded and what runs it, for whoever shows it.
+struct EngineFacts {
+  std::string model;  // path
+  std::string table;  // "cpu-avx2"
+  int threads;
+  std::int64_t weight_bytes, state_bytes;
+  std::int64_t context;
+  double load_seconds;
+  std::vector<std::string> warnings;      // of config and checkpoint
+  std::vector<std::string> capabilities;  // that are off, with the reason
+};
+
+}  // namespace manyspan

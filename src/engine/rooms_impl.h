@@ -1,0 +1,29 @@
+// Engine::Rooms — what an engine is made of, in the order in which it is opened and, reversed, closed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "device/host_device.h"
+#include "engine/checkpoint.h"
+#include "engine/engine.h"
+#include "pipeline/pipeline.h"
+#include "prepared/engram_rows.h"
+#include "session/sessions.h"
+
+namespace manyspan {
+
+struct Engine::Rooms {
+  std::unique_ptr<Checkpoint> checkpoint;
+  std::unique_ptr<HostDevice> device;
+  std::unique_ptr<Prepared> prepared;
+  std::optional<EngramTables> engram_tables;
+  std::unique_ptr<Pipeline> pipeline;
+  std::unique_ptr<Sessions> sessions;
+
+  EngineFacts facts;
+  std::mutex running;  // held by whoever uses sessions
+};
+
+}  // namespace manyspan

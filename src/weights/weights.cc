@@ -1,6 +1,7 @@
 #include "weights/weights.h"
 
 #include "base/check.h"
+#include "container/container.h"
 
 namespace manyspan {
 
@@ -16,6 +17,13 @@ const MatrixSource& Weights::at(Role role, LayerId layer, std::int32_t expert) c
   const MatrixSource* source = find(role, layer, expert);
   CHECK(source != nullptr, "the model has no such weight");
   return *source;
+}
+
+Result<void> Weights::read_rows(const MatrixSource& table, std::int64_t first, std::int64_t count,
+                                std::span<std::byte> codes, std::span<std::byte> scales) const {
+  CHECK(table.codes_tensor != nullptr && table.scales_tensor != nullptr, "not a table");
+  TRY(container_->read_rows(*table.codes_tensor, first, count, codes));
+  return container_->read_rows(*table.scales_tensor, first, count, scales);
 }
 
 }  // namespace manyspan

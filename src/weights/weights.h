@@ -16,10 +16,14 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "spec/slots.h"
 #include "tensor/encoding.h"
 
 namespace manyspan {
+
+class Container;
+struct StoredTensor;
 
 enum class ScaleType : std::uint8_t {
   none,
@@ -34,6 +38,8 @@ struct MatrixSource {
   std::int64_t rows = 0, cols = 0;           // logical
   Encoding encoding = Encoding::f32;
   ScaleType scale_type = ScaleType::none;
+  const StoredTensor* codes_tensor = nullptr;  // where codes and scales are cut from
+  const StoredTensor* scales_tensor = nullptr;
 };
 
 class Weights {
@@ -47,8 +53,13 @@ class Weights {
   // What the checkpoint has tensors for. Those of `vision` and `draft` are not assembled.
   bool has(Capability capability) const { return has_[static_cast<std::size_t>(capability)]; }
 
+  // Copies rows of a table without touching the mapping: for what is read while serving. `codes` is `count` rows of
+  // codes, `scales` as many of scales. Requires a table's source, rows inside it.
+  // Errors: corrupt, where the file has become shorter
+  Result<void> read_rows(const MatrixSource& table, std::int64_t first, std::int64_t count,
+                         std::span<std::byte> codes, std::span<std::byte> scales) const;
+
   const std::vector<Slot>& slots() const { return slots_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   friend class Assembly;
@@ -65,7 +76,7 @@ class Weights {
   std::vector<MatrixSource> sources_;
   std::vector<Place> places_;  // by layer + 1, then role
   std::array<bool, 4> has_{};
-  std::vector<std::string> warnings_;
+  const Container* container_ = nullptr;
 };
 
 }  // namespace manyspan

@@ -1,0 +1,127 @@
+#include "weights/assemble.h"
+
+#include <algorithm>
+
+#include "weights/directory.h"
+#include "weights/matrix.h"
+#include "weights/names_hf.h"
+
+namespace manyspan {
+
+class Assembly {
+ public:
+  Assembly(const Container& container, const Blueprint& blueprint, const AssembleOptions& options,
+           Directory directory)
+      : container_(container), blueprint_(blueprint), options_(options), directory_(std::move(directory)) {}
+
+  Result<Weights> run() {
+    weights_.container_ = &container_;
+    weights_.slots_ = slots_of(blueprint_);
+    weights_.places_.resize((static_cast<std::size_t>(blueprint_.layers) + 1) * kRoles);
+    weights_.has_[static_cast<std::size_t>(Capability::text)] = true;
+    for (const Slot& slot : weights_.slots_) {
+      if (options_.cancel != nullptr && options_.cancel->requested())
+        return Error(Fault::invalid, "cancelled");
+      fill(slot);
+    }
+    images_whole_or_not_at_all();
+    account_for_the_rest();
+    if (wrong_.count + missing_.count + unexpected_.count > 0) return faults();
+    return std::move(weights_);
+  }
+
+ private:
+  // The first few of a kind of fault, and how many there are.
+  struct Some {
+    static constexpr std::size_t kMostNamed = 8;
+    std::vector<std::string> named{};
+    std::int64_t count = 0;
+
+    void add(std::string what) {
+      if (named.size() < kMostNamed) named.push_back(std::move(what));
+      ++count;
+    }
+  };
+
+  void fill(const Slot& slot) {
+    Weights::Place& place = weights_.places_[weights_.index(slot.role, slot.layer)];
+    const auto first = static_cast<std::int64_t>(weights_.sources_.size());
+    const bool experts =
+        slot.role == Role::expert_w1 || slot.role == Role::expert_w2 || slot.role == Role::expert_w3;
+    const std::string whole = hf_name(slot.role, slot.layer);
+    if (!experts) {
+      read(slot, whole, 0);
+    } else if (directory_.find(whole) != nullptr) {
+      read(slot, whole, slot.matrices);
+    } else {
+      for (std::int32_t e = 0; e < slot.matrices; ++e) read(slot, hf_name(slot.role, slot.layer, e), 0);
+    }
+    const std::int64_t count = static_cast<std::int64_t>(weights_.sources_.size()) - first;
+    if (count == slot.matrices) place = {first, slot.matrices};
+  }
+
+  void read(const Slot& slot, const std::string& official, std::int32_t merged) {
+    if (directory_.find(official) == nullptr) {
+      if (slot.capability == Capability::images) return without_images_.add(official);
+      return missing_.add(official + " (" + std::string(name(slot.role)) + ")");
+    }
+    if (slot.capability == Capability::images) ++with_images_;
+    auto sources =
+        read_matrices(directory_, official, {slot, blueprint_.quantization, merged, options_.scan});
+    if (!sources.ok()) {
+      if (wrong_.count == 0) fault_ = sources.error().fault();
+      return wrong_.add(sources.error().message());
+    }
+    for (MatrixSource& source : std::move(sources).value()) weights_.sources_.push_back(std::move(source));
+  }
+
+  void images_whole_or_not_at_all() {
+    if (with_images_ == 0) return;
+    weights_.has_[static_cast<std::size_t>(Capability::images)] = true;
+    for (const std::string& name : without_images_.named) missing_.add(name + " (other layers have theirs)");
+  }
+
+  void account_for_the_rest() {
+    for (const std::string_view official : directory_.left()) {
+      const std::optional<Capability> part = hf_capability(official);
+      if (part) {
+        weights_.has_[static_cast<std::size_t>(*part)] = true;
+      } else {
+        unexpected_.add(directory_.find(official)->name);
+      }
+    }
+  }
+
+  static void tell(std::string& message, const Some& some, std::string_view kind) {
+    if (some.count == 0) return;
+    if (!message.empty()) message += "; ";
+    message += std::to_string(some.count) + " " + std::string(kind) + ": ";
+    for (std::size_t i = 0; i < some.named.size(); ++i) message += (i == 0 ? "" : ", ") + some.named[i];
+    const std::int64_t more = some.count - static_cast<std::int64_t>(some.named.size());
+    if (more > 0) message += " and " + std::to_string(more) + " more";
+  }
+
+  Error faults() const {
+    std::string message;
+    tell(message, wrong_, "wrong");
+    tell(message, missing_, "missing");
+    tell(message, unexpected_, "unexpected");
+    return Error(fault_, container_.path() + ": " + message);
+  }
+
+  const Container& container_;
+  const Blueprint& blueprint_;
+  const AssembleOptions& options_;
+  Directory directory_;
+  Weights weights_;
+  Some wrong_, missing_, unexpected_, without_images_;
+  std::int64_t with_images_ = 0;
+  Fault fault_ = Fault::corrupt;  // of the first that is wrong
+};
+
+Result<Weights> assemble(const Container& container, const Blueprint& blueprint,
+                         const AssembleOptions& options) {
+  return Assembly(container, blueprint, options, TRY(Directory::of(container))).run();
+}
+
+}  // namespace manyspan

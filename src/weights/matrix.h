@@ -1,0 +1,41 @@
+// matrix — a tensor and its scales, read as one matrix or as a row of equal ones.
+//
+// The encoding follows from the codes' type and the config; the scales' shape must then agree and never decides.
+//
+//   F32, F16, BF16          [rows, cols], no scales
+//   F8_E4M3                 [rows, cols]; scales [⌈rows/R⌉, ⌈cols/C⌉] with R x C the config's weight_block_size: 32x32,
+//                           128x128 (also as F32 powers of two), or 1x32, which quant_method "mxfp8" means
+//   I8, U8, F4, U32         two 4-bit codes a byte; scales [rows, cols/32]
+//   U32, where blocks are 1x32   also four FP8 codes a word
+//
+// E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
+// whatever the config says.
+//
+// Errors     corrupt: shapes, missing scales, NaN codes or scales · unsupported: a type or encoding the slot excludes
+// Spec       containers.md A.2 rule 11, A.5; quant_formats.md 4
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "spec/slots.h"
+#include "weights/directory.h"
+#include "weights/weights.h"
+
+namespace manyspan {
+
+// What is known of the matrix before its file is looked at.
+struct MatrixWanted {
+  const Slot& slot;
+  const Quantization& quantization;
+  std::int32_t merged = 0;  // above 0: this many matrices in one tensor of rank 3
+  bool scan = true;         // look for NaN codes and scales
+};
+
+// `official`: the tensor's official name, which is in `directory`. One source for each matrix of the tensor.
+Result<std::vector<MatrixSource>> read_matrices(Directory& directory, const std::string& official,
+                                                const MatrixWanted& wanted);
+
+}  // namespace manyspan

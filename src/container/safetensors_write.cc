@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "container/safetensors.h"
 #include "container/safetensors_header.h"
 
 namespace manyspan {
@@ -42,6 +43,10 @@ Result<void> write_safetensors(const std::string& path, std::vector<TensorToWrit
     std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     const std::string header = header_of(tensors, metadata);
     // What this reader would refuse is not written: it knows the rules.
+    if (header.size() > kMostHeaderBytes)
+      return Error(Fault::invalid, path + ": not written: its header would have " +
+                                       std::to_string(header.size()) + " bytes, at most " +
+                                       std::to_string(kMostHeaderBytes) + " are allowed");
     const auto again = read_safetensors_header(header);
     if (!again.ok()) return Error(Fault::invalid, path + ": not written: " + again.error().message());
     if (again.value().tensors.size() != tensors.size())

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
 constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
-constexpr std::size_t kShort = 32;  // up to here looking at every pair each time is faster than a heap
+// Up to this length, looking at every pair each time is faster than a heap.
+constexpr std::size_t kShort = 32;
 
 std::uint64_t pair_of(TokenId left, TokenId right) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left.value)) << 32 |

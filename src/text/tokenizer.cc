@@ -1,38 +1,15 @@
 #include "text/tokenizer.h"
 
-#include <fstream>
-#include <limits>
 #include <utility>
 
+#include "base/file.h"
 #include "text/pretokenize.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace manyspan::text {
-namespace {
-
-constexpr std::streamoff kLargestFile = std::streamoff{256} << 20;  // the largest known ones are near 30 MiB
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return Error(Fault::not_found, path + ": can't be opened");
-  const std::streamoff size = file.tellg();
-  if (size > kLargestFile && size != std::numeric_limits<std::streamoff>::max()) {
-    return Error(Fault::unsupported, path + ": " + std::to_string(size) + " bytes, more than the " +
-                                         std::to_string(kLargestFile) + " a tokenizer may have");
-  }
-  std::string text(size > 0 && size <= kLargestFile ? static_cast<std::size_t>(size) : 0, '\0');
-  file.seekg(0);
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) || size < 0 || size > kLargestFile) {
-    return Error(Fault::not_found, path + ": can't be read");
-  }
-  return text;
-}
-
-}  // namespace
-
 Result<Tokenizer> Tokenizer::open(const std::string& path) {
-  const std::string json = TRY(read_file(path));
+  const std::string json = TRY(read_file(path, kLargestTokenizerFile));
   return parse(json, path);
 }
 

@@ -3,9 +3,8 @@
 // Specification: tokenizer, sections 3 to 5.
 //
 // Owns       everything it needs; the text of the file may go once it is open
-// Errors     what a tokenizer file can get wrong, see tokenizer_json.h, and merges or spellings that do not
-// fit
-//            the vocabulary; an id outside the vocabulary
+// Errors     all that a tokenizer file can get wrong, see tokenizer_json.h; merges or spellings that do not
+//            fit the vocabulary; an id outside the vocabulary
 // Threads    a const Tokenizer may be used by any number
 // Cost       n log n in the longest piece, else linear in the text
 #pragma once

@@ -1,7 +1,8 @@
 // Tokenizer::create: a vocabulary's parts checked against each other and put together.
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "text/byte_letters.h"
@@ -30,31 +31,44 @@ Result<Bpe::ByteTokens> find_byte_tokens(const Ids& ids) {
   return tokens;
 }
 
+std::string shown_merge(const Vocabulary& vocabulary, std::size_t rank) {
+  const auto& [left, right] = vocabulary.merges[rank];
+  return "merge " + std::to_string(rank) + ", " + in_quotes(left + " " + right);
+}
+
 Result<std::vector<Merge>> find_merges(const Vocabulary& vocabulary, const Ids& ids) {
   std::vector<Merge> merges;
-  std::unordered_set<std::uint64_t> seen;
   merges.reserve(vocabulary.merges.size());
-  seen.reserve(vocabulary.merges.size());
   std::string joined;
   for (const auto& [left, right] : vocabulary.merges) {
-    const auto place = [&] {
-      return "merge " + std::to_string(merges.size()) + ", " + in_quotes(left + " " + right);
-    };
     joined.assign(left).append(right);
     Merge merge{};
     const std::pair<const std::string*, TokenId*> parts[] = {
         {&left, &merge.left}, {&right, &merge.right}, {&joined, &merge.joined}};
     for (const auto& [spelling, id] : parts) {
       const auto found = ids.find(*spelling);
-      if (found == ids.end()) return corrupt(place() + ": " + in_quotes(*spelling) + " is no token");
+      if (found == ids.end()) {
+        return corrupt(shown_merge(vocabulary, merges.size()) + ": " + in_quotes(*spelling) + " is no token");
+      }
       *id = found->second;
     }
-    const auto pair =
-        static_cast<std::uint64_t>(merge.left.value) << 32 | static_cast<std::uint32_t>(merge.right.value);
-    if (!seen.insert(pair).second) return corrupt(place() + ": listed before");
     merges.push_back(merge);
   }
   return merges;
+}
+
+Result<void> check_pairs_differ(const Vocabulary& vocabulary, const std::vector<Merge>& merges) {
+  using Ranked = std::tuple<TokenId, TokenId, std::size_t>;
+  std::vector<Ranked> sorted;
+  sorted.reserve(merges.size());
+  for (const Merge& merge : merges) sorted.emplace_back(merge.left, merge.right, sorted.size());
+  std::sort(sorted.begin(), sorted.end());
+  const auto same = std::adjacent_find(sorted.begin(), sorted.end(), [](const Ranked& a, const Ranked& b) {
+    return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+  });
+  if (same == sorted.end()) return {};
+  return corrupt(shown_merge(vocabulary, std::get<2>(same[1])) + ": listed before as " +
+                 std::to_string(std::get<2>(same[0])));
 }
 
 }  // namespace
@@ -106,6 +120,8 @@ Result<Tokenizer> Tokenizer::create(const Vocabulary& vocabulary, const std::str
   if (!byte_tokens.ok()) return std::move(byte_tokens).error().within(name);
   auto merges = find_merges(vocabulary, ids);
   if (!merges.ok()) return std::move(merges).error().within(name);
+  auto differ = check_pairs_differ(vocabulary, merges.value());
+  if (!differ.ok()) return std::move(differ).error().within(name);
 
   Tokenizer tokenizer(Bpe(byte_tokens.value(), merges.value()), AddedTokens(std::move(added)));
   tokenizer.bytes_ = std::move(bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,5 +20,6 @@ struct Vocabulary {
 
 // No known vocabulary has a tenth of it; keeps ids and ranks well inside 32 bits.
 inline constexpr std::size_t kMostTokens = std::size_t{1} << 22;
+inline constexpr std::uint64_t kLargestTokenizerFile = std::uint64_t{256} << 20;
 
 }  // namespace manyspan::text

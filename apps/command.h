@@ -43,6 +43,8 @@ class Command {
   virtual Result<void> run(const Common& common) = 0;
 };
 
+std::unique_ptr<Command> inspect_command();
+std::unique_ptr<Command> encode_command();
 std::unique_ptr<Command> tokenize_command();
 std::unique_ptr<Command> detokenize_command();
 std::unique_ptr<Command> parse_command();

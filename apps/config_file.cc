@@ -6,7 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "apps/status.h"
-#include "apps/streams.h"
+#include "base/file.h"
 
 namespace manyspan::app {
 namespace {
@@ -72,7 +72,7 @@ Result<void> read_sections(const YAML::Node& file, CLI::App& program, CLI::App& 
 
 Result<void> apply_config_file(const std::string& path, CLI::App& program, CLI::App& subcommand,
                                Settings& settings) {
-  const std::string text = TRY(read_file(path, kMaxConfigBytes));
+  const std::string text = TRY(of_file(read_file(path, kMaxConfigBytes)));
   try {
     Result<void> read = read_sections(YAML::Load(text), program, subcommand, settings);
     if (!read.ok()) return std::move(read).error().within(path);

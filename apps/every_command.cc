@@ -4,6 +4,8 @@ namespace manyspan::app {
 
 std::vector<std::unique_ptr<Command>> every_command() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(inspect_command());
+  commands.push_back(encode_command());
   commands.push_back(tokenize_command());
   commands.push_back(detokenize_command());
   commands.push_back(parse_command());

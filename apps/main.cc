@@ -3,12 +3,11 @@
 #include <csignal>
 #include <exception>
 #include <fmt/core.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "apps/command.h"
 #include "apps/config_file.h"
 #include "apps/interrupt.h"
+#include "apps/log.h"
 #include "apps/status.h"
 #include "apps/streams.h"
 
@@ -32,12 +31,7 @@ struct Shared {
     options.add_flag("--print-config", print_config, "Show every option's value and its source, and stop");
   }
 
-  void start_log() const {
-    auto log = spdlog::stderr_color_mt("manyspan");
-    log->set_pattern("manyspan: %^%l%$: %v");
-    log->set_level(common.quiet ? spdlog::level::err : spdlog::level::from_str(common.log_level));
-    spdlog::set_default_logger(log);
-  }
+  void start_log() const { show_log(common.quiet ? "error" : common.log_level); }
 };
 
 int leave(const Error& error) {

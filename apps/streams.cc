@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
@@ -10,42 +9,26 @@
 #include "apps/status.h"
 
 namespace manyspan::app {
-namespace {
-
-Result<std::string> read_all(int file, std::size_t limit, const std::string& place, const Cancel* cancel) {
+Result<std::string> read_input(const Cancel& cancel, std::size_t limit) {
   std::string text;
   char block[65536];
-  while (cancel == nullptr || !cancel->requested()) {
-    const ssize_t got = read(file, block, sizeof block);
+  while (!cancel.requested()) {
+    const ssize_t got = read(STDIN_FILENO, block, sizeof block);
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
-      pollfd wait{file, POLLIN, 0};
+      pollfd wait{STDIN_FILENO, POLLIN, 0};
       poll(&wait, 1, -1);
       continue;
     }
-    if (got < 0) return Error(Fault::not_found, fmt::format("{}: {}", place, std::strerror(errno)));
+    if (got < 0) return Error(Fault::not_found, fmt::format("standard input: {}", std::strerror(errno)));
     text.append(block, static_cast<std::size_t>(got));
     if (text.size() > limit) {
       return Error(Fault::corrupt,
-                   fmt::format("{}: longer than {} bytes, the most that is read", place, limit));
+                   fmt::format("standard input: longer than {} bytes, the most that is read", limit));
     }
   }
   return text;
-}
-
-}  // namespace
-
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Error(Fault::not_found, fmt::format("{}: {}", path, std::strerror(errno)));
-  Result<std::string> text = read_all(file, limit, path, nullptr);
-  close(file);
-  return text;
-}
-
-Result<std::string> read_input(const Cancel& cancel, std::size_t limit) {
-  return read_all(STDIN_FILENO, limit, "standard input", &cancel);
 }
 
 Result<void> write_output(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// streams — whole files, standard input and standard output.
+// streams — standard input and standard output.
 //
 // Errors     not_found, corrupt (too long) for what is read; exhausted for what can't
 //            be written
@@ -13,9 +13,6 @@
 namespace manyspan::app {
 
 inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
-
-// All of a file; "-" is not special. A directory or a file over `limit` bytes is refused.
-Result<std::string> read_file(const std::string& path, std::size_t limit = kMaxTextBytes);
 
 // All of standard input; ends early, with what came so far, when `cancel` is requested.
 Result<std::string> read_input(const Cancel& cancel, std::size_t limit = kMaxTextBytes);

@@ -22,12 +22,12 @@ def registered(build, labels, names):
     listing = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, check=True, capture_output=True)
     for test in json.loads(listing.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        if "command" not in test:
-            sys.exit(f"{test['name']}: not built")
-        if not any(re.fullmatch(labels, label) for label in properties.get("LABELS", [])):
-            continue
         if names and test["name"] not in names:
             continue
+        if not any(re.fullmatch(labels, label) for label in properties.get("LABELS", [])):
+            continue
+        if "command" not in test:
+            sys.exit(f"{test['name']}: not built")
         environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
         folder = properties.get("WORKING_DIRECTORY", str(build))
         yield test["name"], test["command"], environment, folder

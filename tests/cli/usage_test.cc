@@ -25,7 +25,7 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
   const Ran all = run({"--help"});
   ASSERT_EQ(all.status, 0);
   int seen = 0;
-  for (const std::string name : {"tokenize", "detokenize", "parse", "doctor"}) {
+  for (const std::string name : {"inspect", "encode", "tokenize", "detokenize", "parse", "doctor"}) {
     EXPECT_NE(all.out.find("  " + name), std::string::npos);
     const Ran ran = run({name, "--help"});
     EXPECT_EQ(ran.status, 0);
@@ -35,7 +35,7 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
     EXPECT_NE(ran.out.find("--print-config"), std::string::npos) << ran.out;
     ++seen;
   }
-  EXPECT_EQ(seen, 4);
+  EXPECT_EQ(seen, 6);
 }
 
 TEST(Usage, NoSubcommandIsWrongUsage) {

@@ -98,8 +98,8 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path) {
   const std::string folder = folder_of(path);
   Blueprint blueprint = TRY(blueprint_of(folder));
   Schedule schedule = schedule_of(blueprint);
-  Container container = TRY(open_container(path));
-  Weights weights = TRY(assemble(container, blueprint));
+  auto container = std::make_unique<Container>(TRY(open_container(path)));
+  Weights weights = TRY(assemble(*container, blueprint));
 
   std::optional<text::Tokenizer> tokenizer;
   if (const std::string file = in(folder, "tokenizer.json"); exists(file)) {
@@ -116,7 +116,6 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path) {
   GenerationDefaults defaults = TRY(read_generation_config(in(folder, "generation_config.json")));
 
   std::vector<std::string> warnings = blueprint.warnings;
-  warnings.insert(warnings.end(), weights.warnings().begin(), weights.warnings().end());
   return std::unique_ptr<Checkpoint>(new Checkpoint{
       path, std::move(blueprint), std::move(schedule), std::move(container), std::move(weights),
       std::move(tokenizer), std::move(map), std::move(defaults), std::move(warnings)});

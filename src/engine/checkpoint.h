@@ -26,7 +26,7 @@ struct Checkpoint {
   std::string path;  // as given
   Blueprint blueprint;
   Schedule schedule;
-  Container container;
+  std::unique_ptr<Container> container;  // weights point into it
   Weights weights;
   std::optional<text::Tokenizer> tokenizer;
   std::optional<EngramMap> engram_map;

@@ -37,6 +37,13 @@ Result<Limits> limits_of(const EngineOptions& o, const Blueprint& b) {
                 .context = static_cast<std::int32_t>(context)};
 }
 
+// What a file says wrongly is no mistake of whoever names it.
+Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& path) {
+  auto checkpoint = Checkpoint::open(path);
+  if (checkpoint.ok() || checkpoint.error().fault() != Fault::invalid) return checkpoint;
+  return Error(Fault::corrupt, checkpoint.error().message());
+}
+
 // What the checkpoint cannot do beyond text, for whoever shows it.
 std::vector<std::string> capabilities_off(const Checkpoint& c) {
   std::vector<std::string> off;
@@ -61,7 +68,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options) {
   auto rooms = std::make_unique<Rooms>();
   Rooms& r = *rooms;
   const kernels::Table* table = TRY(table_of(options));
-  r.checkpoint = TRY(Checkpoint::open(options.model));
+  r.checkpoint = TRY(open_checkpoint(options.model));
   const Checkpoint& c = *r.checkpoint;
   const Limits limits = TRY(limits_of(options, c.blueprint));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -1,6 +1,5 @@
 #include "prepared/engram_rows.h"
 
-#include <cstring>
 #include <string>
 
 #include "base/check.h"
@@ -37,8 +36,8 @@ Result<void> EngramTables::gather(std::size_t layer, std::span<const std::int64_
       const std::int64_t row = rows[t * columns + c];
       CHECK(row >= 0 && row < table.rows, "a row of the table");
       std::uint8_t* to = packed.row(t) + c * row_bytes;
-      std::memcpy(to, table.codes.data() + row * dim, dim);
-      std::memcpy(to + dim, table.scales.data() + row * scales, scales);
+      TRY(weights_.read_rows(table, row, 1, {reinterpret_cast<std::byte*>(to), static_cast<std::size_t>(dim)},
+                             {reinterpret_cast<std::byte*>(to + dim), static_cast<std::size_t>(scales)}));
       if (has_nan_code(to, dim) || has_nan_scale(to + dim, scales)) {
         return Error(Fault::corrupt, table.place + ": row " + std::to_string(row) + " holds a NaN");
       }

@@ -20,7 +20,7 @@ namespace manyspan {
 
 class EngramTables {
  public:
-  EngramTables(const Weights& weights, const Blueprint& blueprint) {
+  EngramTables(const Weights& weights, const Blueprint& blueprint) : weights_(weights) {
     for (const std::int32_t layer : blueprint.engram.layers) {
       tables_.push_back(&weights.at(Role::engram_table, LayerId{layer}));
     }
@@ -30,6 +30,7 @@ class EngramTables {
   Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed) const;
 
  private:
+  const Weights& weights_;
   std::vector<const MatrixSource*> tables_;  // of each Engram layer
 };
 

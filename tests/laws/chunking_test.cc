@@ -1,0 +1,37 @@
+// The law of chunking: any split of a prompt gives the same bits as the whole.
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/golden.h"
+#include "tests/support/law.h"
+#include "tests/support/model_rig.h"
+
+namespace manyspan::test {
+namespace {
+
+class Chunking : public testing::TestWithParam<LawCase> {};
+
+TEST_P(Chunking, AnySplitOfAPromptGivesTheSameBits) {
+  ModelRig rig(GetParam().model, {.table = GetParam().table});
+  const std::vector<TokenId> prompt = law_prompt(GetParam().model, 0);
+  const std::vector<float> whole = rig.logits(prompt);
+  std::mt19937 random(11);
+  for (std::int64_t size = 1; size <= 33; size += GetParam().thorough ? 1 : 8) {
+    const std::vector<std::int64_t> chunks(prompt.size() / size + 1, size);
+    EXPECT_EQ(first_difference(whole, rig.logits(prompt, chunks)), -1) << "chunks of " << size;
+  }
+  for (int split = 0; split < 8; ++split) {
+    std::vector<std::int64_t> chunks;
+    for (std::size_t covered = 0; covered < prompt.size(); covered += chunks.back()) {
+      chunks.push_back(1 + static_cast<std::int64_t>(random() % 40));
+    }
+    EXPECT_EQ(first_difference(whole, rig.logits(prompt, chunks)), -1) << "random split " << split;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, Chunking, testing::ValuesIn(law_cases()), law_name);
+
+}  // namespace
+}  // namespace manyspan::test

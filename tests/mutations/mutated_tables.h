@@ -1,0 +1,25 @@
+// mutated_tables — copies of a table with one row replaced by one that makes a known mistake.
+//
+// A row is a plain function, so what it wraps lives in a static; one mutated table of a kind at a time.
+#pragma once
+
+#include <cstdint>
+#include <set>
+
+#include "kernels/table.h"
+#include "spec/blueprint.h"
+
+namespace manyspan::test {
+
+kernels::Table engram_off(const kernels::Table& inner);
+
+// The layers listed attend to no compressed row.
+kernels::Table selection_lost(const kernels::Table& inner, std::set<std::int32_t> layers);
+kernels::Table compressed_rows_empty(const kernels::Table& inner, const Blueprint& blueprint);
+
+kernels::Table pre_mix_reset(const kernels::Table& inner);  // every sublayer reads the first stream alone
+kernels::Table candidate_filter_off(const kernels::Table& inner);
+kernels::Table comb_transposed(const kernels::Table& inner);
+kernels::Table query_normed_again(const kernels::Table& inner);  // each head's query to unit root mean square
+
+}  // namespace manyspan::test

@@ -1,0 +1,31 @@
+// law — what the laws run over: every small checkpoint and the bundled model, in both numerics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/ids.h"
+#include "kernels/table.h"
+
+namespace manyspan::test {
+
+struct LawCase {
+  std::string model;  // a folder
+  std::string short_name;
+  const kernels::Table* table;
+  bool thorough;  // cheap enough to try every size
+};
+
+std::vector<LawCase> law_cases();
+std::string law_name(const testing::TestParamInfo<LawCase>& info);
+
+// A prompt of some 130 tokens for `model`; different `variant`s differ from the first token on.
+std::vector<TokenId> law_prompt(const std::string& model, std::size_t variant);
+
+// The first place at which two runs differ in a bit; -1: nowhere.
+std::int64_t first_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace manyspan::test

@@ -1,0 +1,60 @@
+// ModelRig — a checkpoint, a table, and sessions on top, in one line, for tests of what no single room can promise.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/host_device.h"
+#include "engine/checkpoint.h"
+#include "pipeline/pipeline.h"
+#include "prepared/engram_rows.h"
+#include "session/sessions.h"
+
+namespace manyspan::test {
+
+// The fixtures' folder in the tree, and the bundled model's.
+std::string data_path(const std::string& name);
+std::string bundled_model();
+
+// Opened once a program and kept; stops the test program when it does not open.
+const Checkpoint& checkpoint(const std::string& path);
+
+struct RigOptions {
+  const kernels::Table* table = nullptr;  // null: the fastest host table
+  Limits limits{.step_rows = 256, .sampled_rows = 256, .sessions = 8, .context = 2048};
+  int threads = 2;
+};
+
+class ModelRig {
+ public:
+  ModelRig(const std::string& path, const RigOptions& options);
+
+  // Logits of every position of `tokens`, run in chunks of the given lengths (empty: one chunk), then one at a time.
+  std::vector<float> logits(std::span<const TokenId> tokens, std::vector<std::int64_t> chunks = {},
+                            Trace* trace = nullptr);
+
+  // Greedy continuation, at most `most` tokens, the end-of-sentence token included.
+  std::vector<TokenId> greedy(std::span<const TokenId> prompt, std::size_t most);
+
+  Sessions& sessions() { return *sessions_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  Prepared& prepared() { return *prepared_; }  // mutation checks alter it
+
+ private:
+  const Checkpoint& checkpoint_;
+  HostDevice device_;
+  std::unique_ptr<Prepared> prepared_;
+  EngramTables engram_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Sessions> sessions_;
+};
+
+std::vector<TokenId> ids_of(const std::vector<std::int32_t>& numbers);
+
+// Both kinds of numerics that people can choose: the reference, and the fastest host table.
+std::vector<const kernels::Table*> both_numerics();
+
+}  // namespace manyspan::test

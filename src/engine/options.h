@@ -18,17 +18,17 @@ enum class Numerics : std::uint8_t {
 };
 
 struct EngineOptions {
-  std::string model;  // a directory in the official layout, or a .safetensors file beside its config.json
+  std::string model{};  // a directory in the official layout, or a .safetensors file beside its config.json
   Numerics numerics = Numerics::fast;
-  std::string table;  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
+  std::string table{};  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
   const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed
   int threads = 0;                          // 0: one a core
   std::int64_t context = 0;  // tokens a session may hold; 0: the model's, at most kDefaultContext
   int sessions = 1;          // open at once
   int step_rows = 256;       // prompt tokens run together: more is faster and takes more scratch
   bool every_logit = false;  // room for logits of all rows of a step, as logits() needs it
-  std::function<void(const LoadProgress&)> progress;  // now and then while opening, from the opening thread
-  const Cancel* cancel = nullptr;                     // ends the opening
+  std::function<void(const LoadProgress&)> progress{};  // now and then while opening, from the opening thread
+  const Cancel* cancel = nullptr;                       // ends the opening
 };
 
 // KV of the released model costs 890 B a token: 58 MB a session.

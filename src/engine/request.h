@@ -26,10 +26,10 @@ struct Sampling {
 };
 
 struct Request {
-  std::vector<TokenId> prompt;  // not empty
-  std::int64_t max_tokens = 0;  // 0: as many as fit the context
-  Sampling sampling;
-  std::vector<std::string> stop;  // at most 16, none empty
+  std::vector<TokenId> prompt{};  // not empty
+  std::int64_t max_tokens = 0;    // 0: as many as fit the context
+  Sampling sampling{};
+  std::vector<std::string> stop{};  // at most 16, none empty
   // How the output is taken apart. Plain: nothing but text and stop strings.
   bool plain = false;
   bool thinking = false;      // the prompt ended inside the reasoning
@@ -54,10 +54,10 @@ struct Answer {
 std::string_view finish_reason(const Answer& answer);
 
 struct LogitsRequest {
-  std::vector<TokenId> ids;
-  std::int64_t prompt = 0;           // the first `prompt` ids are run in chunks, the rest one at a time
-  std::vector<std::int64_t> chunks;  // lengths, their sum is `prompt`; empty: as long as the engine's step
-  std::vector<std::string> taps;     // of the prompt: "L3.attn_in", or a name for all layers, "attn_in"
+  std::vector<TokenId> ids{};
+  std::int64_t prompt = 0;             // the first `prompt` ids are run in chunks, the rest one at a time
+  std::vector<std::int64_t> chunks{};  // lengths, their sum is `prompt`; empty: as long as the engine's step
+  std::vector<std::string> taps{};     // of the prompt: "L3.attn_in", or a name for all layers, "attn_in"
 };
 
 struct Logits {

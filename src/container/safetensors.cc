@@ -25,7 +25,7 @@ Result<std::string> read_header_text(const File& file) {
     return corrupt("the header has " + std::to_string(length) + " bytes, at least 2 are needed");
   if (length > kMostHeaderBytes) {
     return corrupt("the header has " + std::to_string(length) + " bytes, at most " +
-                   std::to_string(kMostHeaderBytes) + " are allowed");
+                   std::to_string(kMostHeaderBytes) + " are allowed; this may be no safetensors file");
   }
   if (length > file.size() - kLengthBytes) {
     return corrupt("the header has " + std::to_string(length) + " bytes, but only " +

@@ -12,8 +12,6 @@
 namespace manyspan::test {
 namespace {
 
-class Batching : public testing::TestWithParam<LawCase> {};
-
 struct Conversation {
   std::vector<TokenId> tokens;
   SessionId session{0};
@@ -21,12 +19,12 @@ struct Conversation {
   std::vector<float> logits;
 };
 
-TEST_P(Batching, SessionsInOneStepGetTheBitsThatTheyGetAlone) {
-  ModelRig rig(GetParam().model, {.table = GetParam().table});
+void together_is_as_alone(const LawCase& law, std::size_t sessions) {
+  ModelRig rig(law.model, {.table = law.table});
   std::mt19937 random(5);
-  std::vector<Conversation> all(6);
+  std::vector<Conversation> all(sessions);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].tokens = law_prompt(GetParam().model, i);
+    all[i].tokens = law_prompt(law.model, i);
     all[i].tokens.resize(std::min<std::size_t>(all[i].tokens.size(), 20 + 17 * i));
   }
   // Conversations start at different steps; each step takes a random piece of some of those that are open.
@@ -63,7 +61,13 @@ TEST_P(Batching, SessionsInOneStepGetTheBitsThatTheyGetAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, Batching, testing::ValuesIn(law_cases()), law_name);
+class Batching : public testing::TestWithParam<LawCase> {};
+TEST_P(Batching, SessionsInOneStepGetTheBitsThatTheyGetAlone) { together_is_as_alone(GetParam(), 3); }
+INSTANTIATE_TEST_SUITE_P(Quick, Batching, testing::ValuesIn(quick_law_cases()), law_name);
+
+class BatchingSlow : public testing::TestWithParam<LawCase> {};
+TEST_P(BatchingSlow, SessionsInOneStepGetTheBitsThatTheyGetAlone) { together_is_as_alone(GetParam(), 6); }
+INSTANTIATE_TEST_SUITE_P(Everywhere, BatchingSlow, testing::ValuesIn(law_cases()), law_name);
 
 }  // namespace
 }  // namespace manyspan::test

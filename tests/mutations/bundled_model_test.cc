@@ -54,7 +54,8 @@ TEST(MutatedBundled, RewritingTheScalesRightlyChangesNoBit) {
   ModelRig plain(bundled_model(), {}), rewritten(bundled_model(), {});
   const auto kept = alter_fp8_scales(rewritten.prepared(), read_rightly);
   ASSERT_FALSE(kept.empty());
-  const std::vector<TokenId> prompt(lookups()[0].prompt.begin(), lookups()[0].prompt.begin() + 60);
+  const std::vector<Question> questions = lookups();
+  const std::span<const TokenId> prompt = std::span(questions[0].prompt).first(60);
   EXPECT_EQ(plain.logits(prompt), rewritten.logits(prompt));
 }
 

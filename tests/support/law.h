@@ -20,6 +20,7 @@ struct LawCase {
 };
 
 std::vector<LawCase> law_cases();
+std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi: for every build, sanitized ones too
 std::string law_name(const testing::TestParamInfo<LawCase>& info);
 
 // A prompt of some 130 tokens for `model`; different `variant`s differ from the first token on.

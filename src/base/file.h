@@ -1,8 +1,7 @@
 // File — a regular file opened for reading; it can be read at an offset or mapped.
 //
-// Owns       the descriptor (File) or the mapping (Mapping); each closes itself, and a Mapping outlives its
-// File Errors     not_found: no such file, not a regular one, or no permission; corrupt: shorter than what is
-// read;
+// Owns       the descriptor (File) or the mapping (Mapping); each closes itself, a Mapping outlives its File
+// Errors     not_found: no such file, not a regular one, or no permission; corrupt: shorter than what is read;
 //            exhausted: too many open files, no memory, no address space. Messages begin with the path
 // Threads    any, once open
 #pragma once

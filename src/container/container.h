@@ -2,8 +2,9 @@
 //
 // Shapes     as stored, row-major, the last dimension contiguous; no dimension is one element
 // Owns       the files and their mappings; what bytes() lends lives as long as the Container, moved or not
-// Errors     not_found: no file; corrupt: against the format's rules; unsupported: another format; exhausted: files
-//            or memory. Messages name the file and, where known, the tensor and both numbers that disagree
+// Errors     not_found: no file; corrupt: against the format's rules; unsupported: another format; exhausted:
+//            files or memory. Messages name the file and, where known, the tensor and both numbers that
+//            disagree
 // Threads    any, once open
 // Spec       containers.md A
 #pragma once

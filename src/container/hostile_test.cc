@@ -15,14 +15,15 @@ namespace {
 std::atomic<std::size_t> bytes_asked_for{0};
 }  // namespace
 
-// Counts what is asked for, so that a test can tell a header's claims from what they cost.
-void* operator new(std::size_t size) {
+// Counts what is asked for, so that a test can tell a header's claims from what they cost. Not to be inlined: the
+// compiler would take the pair apart, and warn that free() is given what new made.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   bytes_asked_for += size;
   if (void* at = std::malloc(size)) return at;
   throw std::bad_alloc();
 }
-void operator delete(void* at) noexcept { std::free(at); }
-void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+[[gnu::noinline]] void operator delete(void* at) noexcept { std::free(at); }
+[[gnu::noinline]] void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 
 namespace manyspan {
 namespace {

@@ -1,7 +1,8 @@
 // safetensors — reads one file of the format, refusing whatever two readers could understand differently.
 //
 // Errors     corrupt: containers.md A.2, rules 1 to 9
-// Cost       reads the header only; memory is a small multiple of the header's length, checked before allocating
+// Cost       reads the header only; memory is a small multiple of the header's length, checked before
+//            allocating
 // Spec       containers.md A.1, A.2
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 // Tensors go by name, their data in the same order; the header is padded so that data starts at a multiple of 8.
 //
-// Requires   names unique, not empty, UTF-8 and at most 1,024 bytes, none "__metadata__"; data exactly as long as type
-//            and shape say
+// Requires   names unique, not empty, UTF-8 and at most 1,024 bytes, none "__metadata__"; data exactly as
+//            long as type and shape say
 // Errors     as write_file_atomically; invalid for a name or a length that breaks the above
 #pragma once
 

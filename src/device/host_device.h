@@ -1,8 +1,7 @@
-// host_device — the machine's own memory and cores. Its queues are inline: work is done before enqueuing
-// returns.
+// host_device — the machine's own memory and cores. Its queues are inline: work is done at once.
 //
 // Threads    one thread at a time uses a queue; the team of workers inside an operation belongs to that
-// thread
+//            thread
 #pragma once
 
 #include <memory>

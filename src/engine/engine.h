@@ -1,13 +1,12 @@
 // Engine — the library's front door: open a checkpoint, generate with a callback, cancel.
 //
-//   auto engine = Engine::open({.model = "models/first-light"});
-//   auto prompt = engine->encode_chat(...);
-//   auto answer = engine->generate(session, {.prompt = prompt}, [](const OutputPiece& p) { ... });
+//   auto engine = Engine::open({.model = "models/first-light"}).value();
+//   auto request = request_of(question("What hath the perfect garment?").value(), *engine->tokenizer()).value();
+//   auto answer = engine->generate(session, request, [](const OutputPiece& piece) { ... });
 //
 // Owns       everything behind it
 // Errors     open: not_found, corrupt, unsupported (all from the checkpoint), exhausted · generate: invalid
-// for what the
-//            request asks, exhausted, corrupt, device_lost
+//            for what the request asks, exhausted, corrupt, device_lost
 // Threads    any thread may call; calls that run the model wait for each other. A Cancel may be requested
 //            from anywhere
 // Spec       house.md 5, 6

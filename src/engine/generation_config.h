@@ -1,6 +1,7 @@
 // generation_config — the defaults that a checkpoint brings: do_sample, temperature, top_p, thinking.
 //
-// Errors     corrupt: not JSON; invalid: a value of the wrong kind or range. A file that is absent leaves all as it was
+// Errors     corrupt: not JSON; invalid: a value of the wrong kind or range. A file that is absent leaves all
+//            as it was
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 //
 // Sampling and limits are the caller's: a chat request may name some, and who wins is not decided here.
 //
-// Errors     invalid for what no prompt can be made of; unsupported for images, and for a tokenizer that lacks a
-//            control token
+// Errors     invalid for what no prompt can be made of; unsupported for images, and for a tokenizer that
+//            lacks a control token
 // Spec       encoding.md 2 to 7; command line, `run`
 #pragma once
 

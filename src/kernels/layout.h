@@ -1,9 +1,7 @@
-// layout — rewrites a matrix into the tiling that a kind of kernel reads. Lossless, and the only place that
-// does it.
+// layout — rewrites a matrix into the tiling that a kind of kernel reads. Lossless.
 //
 // Source     plain, row-major codes and scales as the encoding says; fp8_block128 (E8M0 scales) and f16 are
-// taken too:
-//            128x128 scales are repeated onto the 32x32 grid, f16 becomes f32
+//            taken too: 128x128 scales are repeated onto the 32x32 grid, f16 becomes f32
 // Threads    pure; different destinations may be filled at once
 // Spec       interfaces.md A4
 #pragma once
@@ -26,8 +24,7 @@ std::int64_t arranged_scale_bytes(const Weight& to);
 void arrange(const Weight& from, const Weight& to, std::byte* codes, std::byte* scales);
 
 // The same for two halves (w1, w3) stacked into one matrix of twice the rows: natural order stacks, paired8
-// interleaves. Requires   equal shapes and encodings; rows a multiple of 32 (of 8 with paired8 and row
-// scales)
+// interleaves. Requires equal shapes and encodings; rows a multiple of 32 (of 8 with paired8 and row scales).
 Weight arranged_pair(const Weight& first, Tiling tiling, RowOrder order);
 void arrange_pair(const Weight& first, const Weight& second, const Weight& to, std::byte* codes,
                   std::byte* scales);

@@ -3,8 +3,8 @@
 // Everything is forced inline: a function left behind as a weak symbol could be the one the linker keeps for
 // a machine that lacks the instructions.
 //
-// Numerics   each lane rounds alone and alike, so where a number stands never changes what becomes of it;
-//            fma rounds once where the machine can (avx2, avx512) and twice where it can't (generic)
+// Numerics   each lane rounds alone and alike, so where a number stands never changes what becomes of it; fma
+//            rounds once where the machine can (avx2, avx512) and twice where it can't (generic)
 #pragma once
 
 #include <cstdint>
@@ -94,11 +94,14 @@ MANYSPAN_INLINE F zero() {
 
 MANYSPAN_INLINE F load(const float* p) {
   F r;
-  std::memcpy(&r, p, sizeof r);
+  // Register by register: a copy of all sixteen lanes would go through the stack in quarters.
+  MANYSPAN_EACH(i) std::memcpy(&r.v[i], p + i * kNative, sizeof r.v[i]);
   return r;
 }
 
-MANYSPAN_INLINE void store(F x, float* p) { std::memcpy(p, &x, sizeof x); }
+MANYSPAN_INLINE void store(F x, float* p) {
+  MANYSPAN_EACH(i) std::memcpy(p + i * kNative, &x.v[i], sizeof x.v[i]);
+}
 
 MANYSPAN_INLINE F fma(F a, F b, F c) {
   F r;
@@ -144,12 +147,12 @@ MANYSPAN_INLINE F min(F a, F b) {
 
 MANYSPAN_INLINE I bits(F x) {
   I r;
-  std::memcpy(&r, &x, sizeof r);
+  MANYSPAN_EACH(i) r.v[i] = (NativeI)x.v[i];
   return r;
 }
 MANYSPAN_INLINE F from_bits(I x) {
   F r;
-  std::memcpy(&r, &x, sizeof r);
+  MANYSPAN_EACH(i) r.v[i] = (NativeF)x.v[i];
   return r;
 }
 

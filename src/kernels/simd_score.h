@@ -1,7 +1,7 @@
 // simd_score — index scores of sixteen rows at a time, as ordered 16-bit keys.
 //
-// Numerics   the four bf16 roundings of spec 6.4; a dot ascending in columns by fma, heads summed ascending in
-//            f32. A larger key is a larger score; -0 is 0.
+// Numerics   the four bf16 roundings of spec 6.4; a dot ascending in columns by fma, heads summed ascending
+//            in f32. A larger key is a larger score; -0 is 0.
 #pragma once
 
 #include "kernels/select/select.h"

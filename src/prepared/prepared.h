@@ -2,7 +2,8 @@
 //
 // It knows layouts and no names: what a checkpoint calls a tensor ends in `weights`.
 //
-// Owns       the arranged bytes. The Engram tables stay where the checkpoint has them: rows are read when asked
+// Owns       the arranged bytes. The Engram tables stay where the checkpoint has them: rows are read when
+//            asked
 // Threads    immutable once made; reads from any thread
 // Spec       model.md 2; house.md 6.1
 #pragma once

@@ -7,10 +7,10 @@
 //                   code k·16 + r, so that one load serves 16 rows. mxfp4: byte (k/2)·16 + r, even k low.
 //                   Scales: 2 a tile for fp8_block32 (rows 0-7, rows 8-15), 16 a tile for mxfp8 and mxfp4.
 //                   Rows and columns past the matrix are zero codes.
-// RowOrder paired8  rows 0-7 of a tile are rows 8t.. of the first half of the matrix (w1), rows 8-15 the
-//                   same rows of the second half (w3). Only with cpu16x32; both halves a multiple of 8 rows.
-// Requires          encodings here are f32, bf16, fp8_block32, mxfp8, mxfp4; others are rewritten at load
-// Spec              interfaces.md A4
+// RowOrder paired8  rows 0-7 of a tile are rows 8t.. of the first half of the matrix (w1), rows 8-15 the same
+//                   rows of the second half (w3). Only with cpu16x32; both halves a multiple of 8 rows.
+// Requires   encodings here are f32, bf16, fp8_block32, mxfp8, mxfp4; others are rewritten at load
+// Spec       interfaces.md A4
 #pragma once
 
 #include <cstddef>

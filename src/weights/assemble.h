@@ -1,9 +1,9 @@
 // assemble — container × names × slots → Weights, or the list of everything that is missing or wrong.
 //
-// Errors     corrupt, unsupported: all faults in one message, the first few of each kind named and all counted ·
-//            invalid when cancelled
-// Cost       names only where `scan` is off; else one read of all codes and scales that may hold a NaN, Engram's left
-//            out: 18 GB of scales and 7 GB of FP8 codes for the released model
+// Errors     corrupt, unsupported: all faults in one message, the first few of each kind named and all
+//            counted · invalid when cancelled
+// Cost       names only where `scan` is off; else one read of all codes and scales that may hold a NaN,
+//            Engram's left out: 18 GB of scales and 7 GB of FP8 codes for the released model
 // Spec       containers.md A.2 rule 11, A.4, A.5
 #pragma once
 

@@ -11,7 +11,8 @@
 // E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
 // whatever the config says.
 //
-// Errors     corrupt: shapes, missing scales, NaN codes or scales · unsupported: a type or encoding the slot excludes
+// Errors     corrupt: shapes, missing scales, NaN codes or scales · unsupported: a type or encoding the slot
+//            excludes
 // Spec       containers.md A.2 rule 11, A.5; quant_formats.md 4
 #pragma once
 

@@ -7,12 +7,10 @@
 //   o = bf16(acc / (l + exp(sink - m))), then the inverse rope of its last columns
 //
 // Shapes     q [T, heads·head_dim] bf16, before rope · sink [heads] f32 · o, core_tap [T, heads·head_dim]
-// bf16
-//            (core_tap: before the inverse rope)
+//            bf16 (core_tap: before the inverse rope)
 // Requires   the window rows of this batch are remembered already; source.ratio 0: window only
 // Numerics   model.md 6.5 and recipe item 7: s double → f32, ·scale f32; l and acc in double → f32 once a
-// block;
-//            m starts at -1e30, a list with nothing in it gives 0
+//            block; m starts at -1e30, a list with nothing in it gives 0
 // Spec       model.md 6.2, 6.5; interfaces.md A8
 #pragma once
 

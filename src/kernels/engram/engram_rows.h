@@ -2,8 +2,8 @@
 //
 //   e[t] = the `columns` table rows of token t, decoded (E4M3 · E8M0 per 32) and concatenated;  y = act8(e)
 //
-// Shapes     packed [T, columns·(dim + dim/32)] bytes: each row's codes [dim], then its scales [dim/32] ·
-//            y [T, columns·dim] bf16 · tap: e before act8
+// Shapes     packed [T, columns·(dim + dim/32)] bytes: each row's codes [dim], then its scales [dim/32] · y
+//            [T, columns·dim] bf16 · tap: e before act8
 // Numerics   exact
 // Spec       model.md 8.5
 #pragma once

@@ -1,12 +1,10 @@
-// experts — the chosen experts' SwiGLU and the shared one's, summed in ascending expert id, the shared one
-// last.
+// experts — the chosen experts' SwiGLU and the shared one's, summed in ascending expert id.
 //
 //   g = bf16(w1·x8), u = bf16(w3·x8); u clamped to ±limit, g to ≤ limit (limit > 0); a = silu(g)·u, times the
 //   route's weight (chosen experts only); y_e = bf16(w2·act8(bf16(a)));  y = bf16(Σ_e y_e + y_shared)
 //
 // Shapes     x8 [T, D] bf16 on the grid · gate_up [E][2·inner, D]: w1's rows, then w3's · down [E][D, inner]
-// ·
-//            shared_gate_up, shared_down: one of the same shapes · y [T, D] bf16
+//            · shared_gate_up, shared_down: one of the same shapes · y [T, D] bf16
 // Requires   place[e] < 0 (elsewhere) is refused: one device holds all experts; inner and D multiples of 32
 // Numerics   products as linear; silu in double → f32, ·u and ·weight in f32; the sum over experts in f32
 // Spec       model.md 6.6; interfaces.md A11

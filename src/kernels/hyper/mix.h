@@ -1,18 +1,16 @@
-// mix — from the streams, how a sublayer reads them and writes back: pre, post and the doubly stochastic
-// comb.
+// mix — from the streams, how a sublayer reads them and writes back: pre, post, doubly stochastic comb.
 //
 //   v = all streams of a row,  m = (fn·v) / √(mean v² + eps)
 //   pre_i  = sigmoid(m_i·scale_0 + base_i) + mix_eps             i < S
 //   post_i = 2 sigmoid(m_{S+i}·scale_1 + base_{S+i})
-//   comb   = Sinkhorn of C_ij = m_{2S+S·i+j}·scale_2 + base_{2S+S·i+j}: softmax over j + mix_eps, a column
-//   pass,
+//   comb   = Sinkhorn of C_ij = m_{2S+S·i+j}·scale_2 + base_{2S+S·i+j}: softmax over j + mix_eps, a column pass,
 //            then iterations − 1 row and column passes, each divided by (sum + mix_eps)
 //
 // Shapes     streams [T, S·D] bf16 · fn [2S + S², S·D] f32 · base [2S + S²] · scale [3] · pre, post [T, S]
-// f32 ·
-//            comb [T, S·S] f32, source stream first
+//            f32 · comb [T, S·S] f32, source stream first
 // Numerics   dot and mean in double → f32; sigmoid and exp in double → f32; Sinkhorn sums in f32, left to
-// right Spec       model.md 6.1; oracle recipe items 2, 4, 6
+//            right
+// Spec       model.md 6.1; oracle recipe items 2, 4, 6
 #pragma once
 
 #include "kernels/op.h"

@@ -5,8 +5,8 @@
 //   mean[t] = bf16(Σ_i X[t, i] / S)                                          when mean is given
 //   u = bf16(Σ_i pre[t, i]·X[t, i]),  x = norm(u)·gain,  x8 = act8(x)         when pre is given
 //
-// Shapes     streams [T, S·D] bf16 in place · o, mean, x, x8 [T, D] bf16 · post, pre [T, S] f32 ·
-//            comb [T, S·S] f32, source stream first · gain [D] bf16
+// Shapes     streams [T, S·D] bf16 in place · o, mean, x, x8 [T, D] bf16 · post, pre [T, S] f32 · comb [T,
+//            S·S] f32, source stream first · gain [D] bf16
 // Requires   x8 may be null (data) where nobody reads it; D a multiple of 32 when it is not
 // Numerics   each output's products and sum in double → f32 → bf16; norm as spec 4.7
 // Spec       model.md 6.1, 4.7, 4.2

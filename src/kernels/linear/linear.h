@@ -10,9 +10,8 @@
 // Shapes     part: x [T, K] bf16 · W [N, K] any kernel encoding · y [T, N] bf16 or f32
 // Requires   with `norm` or grid_in all parts have the same x; grid_out: N a multiple of 32 and y bf16
 // Numerics   reference: dot in double → f32 (→ bf16). Others: K is cut into reduction_parts(K) ranges of
-// whole
-//            32-blocks, each summed ascending from zero in f32, the parts added ascending; how many rows
-//            there are never changes how one is summed
+//            whole 32-blocks, each summed ascending from zero in f32, the parts added ascending; how many
+//            rows there are never changes how one is summed
 // Spec       model.md 4.6; interfaces.md A4
 #pragma once
 

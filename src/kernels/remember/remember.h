@@ -1,24 +1,20 @@
-// remember — what later tokens will need of these: window keys; at a KV source also compressed rows and index
-// keys.
+// remember — what later tokens will need of these: window keys; at a KV source rows and index keys.
 //
 //   window[p]  = act8(rope(norm(k[t])·k_gain)) at position p
-//   latent[j]  = norm(row)·row_gain, row = row[t] (ratio 1) or Σ_t a_t·softmax_t(g_t) over the ratio tokens
-//   of
-//                group j (ratio > 1, softmax per column)
-//   key[j]     = fp4(rope(norm(wk·latent[j])·key_gain)),  stored row[j] = fp4(rope(latent[j])), both at
-//   position j·ratio
+//   latent[j]  = norm(row)·row_gain, row = row[t] (ratio 1) or Σ_t a_t·softmax_t(g_t) over the
+//                ratio tokens of group j (ratio > 1, softmax per column)
+//   key[j]     = fp4(rope(norm(wk·latent[j])·key_gain)),  stored row[j] = fp4(rope(latent[j])),
+//                both at position j·ratio
 //
 // A group's row is written by the run that holds its last token; a and g of the run's tokens go to the tail,
 // and those of a group that began before the run are read from it.
 //
 // Shapes     k [T, head_dim] bf16, before the norm · a, g [T, head_dim] f32 (ratio > 1) · row [T, head_dim]
-// bf16
-//            (ratio 1) · wk [key_dim, head_dim] · taps: latent [T, head_dim] bf16, row n is the n-th group
-//            that this batch completes, in batch order
+//            bf16 (ratio 1) · wk [key_dim, head_dim] · taps: latent [T, head_dim] bf16, row n is the n-th
+//            group that this batch completes, in batch order
 // Requires   pages of all positions and rows written here are in the tables; source.pool null: window only
 // Numerics   norm as spec 4.7; softmax denominator in f32 over tokens ascending, p = e/sum in f32, Σ in
-// double → f32
-//            → bf16; the rounding points of spec 6.3 and 6.4
+//            double → f32 → bf16; the rounding points of spec 6.3 and 6.4
 // Spec       model.md 6.2, 6.3, 6.4 (keys), 7; interfaces.md A7
 #pragma once
 

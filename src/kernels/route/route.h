@@ -5,8 +5,7 @@
 //   weight = score / (Σ chosen scores + 1e-20) when normalised and k > 1, times route_scale
 //
 // Shapes     logits [T, E] f32 · bias, bias_vl [E] f32 · routes.expert, weight [T, k] in ascending expert id
-// ·
-//            picks_tap, weights_tap [T, k] in picking order
+//            · picks_tap, weights_tap [T, k] in picking order
 // Numerics   softplus and sqrt in double → f32; the sum of chosen scores in f32, in picking order
 // Spec       model.md 6.6
 #pragma once

@@ -1,8 +1,8 @@
-// gather — the listed rows of the carry, packed together: rows to sample, later the rows that go on past a
-// cone.
+// gather — the listed rows of the carry, packed together: today the rows to sample.
 //
 // Shapes     streams [T, S·D] bf16, pre [T, S] f32 → out_streams [≥ *count, S·D], out_pre [≥ *count, S] ·
-// rows [capacity] i32 Numerics   copies
+//            rows [capacity] i32
+// Numerics   copies
 #pragma once
 
 #include "kernels/op.h"

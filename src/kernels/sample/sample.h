@@ -5,8 +5,7 @@
 //   lower id), passes draw·(sum of what is left)
 //
 // Shapes     logits [R, V] f32 · wishes [R] · id [R] · logprob [R] f32, of the id under the uncut softmax at
-// temperature
-//            1 (null: not wanted)
+//            temperature 1 (null: not wanted)
 // Numerics   the same in every table: f32 logits in, double arithmetic, so that a seed means one text
 // Spec       cli.md "Sampling"; model.md 10
 #pragma once

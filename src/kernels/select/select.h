@@ -10,12 +10,10 @@
 //   never taken
 //
 // Shapes     q [T, heads·key_dim] bf16 · head_weights [T, heads] bf16 · score_tap [T, cols] bf16, -inf where
-// not
-//            visible, before candidate masking · query_tap [T, heads·key_dim] bf16 · weight_tap [T, heads]
-//            bf16
+//            not visible, before candidate masking · query_tap [T, heads·key_dim] bf16 · weight_tap [T,
+//            heads] bf16
 // Numerics   dots in double → f32 → bf16; the sum over heads in double → f32 → bf16. Others: heads summed in
-// one
-//            fixed order in f32. Where n ≤ width every row is selected and scores may be left uncomputed,
+//            one fixed order in f32. Where n ≤ width every row is selected and scores may be left uncomputed,
 //            unless a tap or a candidate list that drops blocks needs them
 // Cost       scratch is bounded whatever the context (interfaces.md A9)
 // Spec       model.md 6.4

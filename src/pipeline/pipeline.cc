@@ -7,8 +7,9 @@ namespace manyspan {
 Pipeline::Pipeline(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
 Pipeline::~Pipeline() = default;
 
-Result<std::unique_ptr<Pipeline>> Pipeline::create(Device& device, Device& host, const kernels::Table& table,
-                                                   const Model& model, const Limits& limits) {
+Result<std::unique_ptr<Pipeline>> Pipeline::create(Device& device, HostDevice& host,
+                                                   const kernels::Table& table, const Model& model,
+                                                   const Limits& limits) {
   return std::unique_ptr<Pipeline>(new Pipeline(TRY(Stage::create(device, host, table, model, limits))));
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "device/host_device.h"
 #include "kernels/table.h"
 #include "model/batch.h"
 #include "model/cache.h"
@@ -42,8 +43,9 @@ class Pipeline {
   };
 
   // Errors: exhausted · unsupported, when the table does not take these shapes
-  static Result<std::unique_ptr<Pipeline>> create(Device& device, Device& host, const kernels::Table& table,
-                                                  const Model& model, const Limits& limits);
+  static Result<std::unique_ptr<Pipeline>> create(Device& device, HostDevice& host,
+                                                  const kernels::Table& table, const Model& model,
+                                                  const Limits& limits);
   ~Pipeline();
 
   const Limits& limits() const;

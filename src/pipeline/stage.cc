@@ -4,7 +4,7 @@
 
 namespace manyspan {
 
-Result<std::unique_ptr<Stage>> Stage::create(Device& device, Device& host, const kernels::Table& table,
+Result<std::unique_ptr<Stage>> Stage::create(Device& device, HostDevice& host, const kernels::Table& table,
                                              const Pipeline::Model& model, const Limits& limits) {
   std::unique_ptr<Stage> stage(new Stage(device, host, table, model, limits));
   stage->cache_ = TRY(Cache::create(device, model.blueprint, limits));
@@ -72,7 +72,8 @@ Result<void> Stage::bring_engram_rows(const Batch& batch) {
   for (std::size_t i = 0; i < packed_.size(); ++i) {
     const Rows<std::uint8_t>& to = scratch_.packed[i];
     const auto rows = static_cast<std::int64_t>(batch.ids.size());
-    TRY(model_.engram.gather(i, batch.engram_rows[i], {packed_[i].data(), rows, to.cols, to.cols}));
+    TRY(model_.engram.gather(i, batch.engram_rows[i], {packed_[i].data(), rows, to.cols, to.cols},
+                             host_.workers()));
     main_->copy(device_, to.data, host_, packed_[i].data(), rows * to.cols);
   }
   return {};

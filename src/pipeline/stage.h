@@ -38,7 +38,7 @@ class StepBuffers {
 
 class Stage {
  public:
-  static Result<std::unique_ptr<Stage>> create(Device& device, Device& host, const kernels::Table& table,
+  static Result<std::unique_ptr<Stage>> create(Device& device, HostDevice& host, const kernels::Table& table,
                                                const Pipeline::Model& model, const Limits& limits);
 
   Result<Pipeline::Output> step(const Batch& batch, bool want_logits, Trace* trace);
@@ -53,7 +53,7 @@ class Stage {
   }
 
  private:
-  Stage(Device& device, Device& host, const kernels::Table& table, const Pipeline::Model& model,
+  Stage(Device& device, HostDevice& host, const kernels::Table& table, const Pipeline::Model& model,
         const Limits& limits)
       : device_(device), host_(host), table_(table), model_(model), limits_(limits) {}
   Result<void> open_queues();
@@ -64,7 +64,7 @@ class Stage {
   StepRows rows_of(const Batch& batch) const;
 
   Device& device_;
-  Device& host_;
+  HostDevice& host_;
   const kernels::Table& table_;
   Pipeline::Model model_;
   Limits limits_;

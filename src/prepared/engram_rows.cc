@@ -1,5 +1,7 @@
 #include "prepared/engram_rows.h"
 
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/check.h"
@@ -8,15 +10,15 @@
 namespace manyspan {
 namespace {
 
-bool has_nan_code(const std::uint8_t* codes, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
+bool has_nan_code(const std::uint8_t* codes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
     if ((codes[i] & 0x7f) == 0x7f) return true;
   }
   return false;
 }
 
-bool has_nan_scale(const std::uint8_t* scales, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
+bool has_nan_scale(const std::uint8_t* scales, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (scales[i] == kE8m0Nan) return true;
   }
   return false;
@@ -24,25 +26,37 @@ bool has_nan_scale(const std::uint8_t* scales, std::int64_t count) {
 
 }  // namespace
 
+Result<void> EngramTables::gather_token(const MatrixSource& table, std::span<const std::int64_t> rows,
+                                        std::uint8_t* to) const {
+  const auto dim = static_cast<std::size_t>(table.cols), scales = dim / 32;
+  for (const std::int64_t row : rows) {
+    CHECK(row >= 0 && row < table.rows, "a row of the table");
+    auto* bytes = reinterpret_cast<std::byte*>(to);
+    TRY(weights_.read_rows(table, row, 1, {bytes, dim}, {bytes + dim, scales}));
+    if (has_nan_code(to, dim) || has_nan_scale(to + dim, scales)) {
+      return Error(Fault::corrupt, table.place + ": row " + std::to_string(row) + " holds a NaN");
+    }
+    to += dim + scales;
+  }
+  return {};
+}
+
 Result<void> EngramTables::gather(std::size_t layer, std::span<const std::int64_t> rows,
-                                  Rows<std::uint8_t> packed) const {
+                                  Rows<std::uint8_t> packed, Workers& workers) const {
   const MatrixSource& table = *tables_[layer];
-  const std::int64_t dim = table.cols, scales = dim / 32, row_bytes = dim + scales;
+  const std::int64_t row_bytes = table.cols + table.cols / 32;
   CHECK(packed.cols % row_bytes == 0, "whole table rows in a packed row");
   const std::int64_t columns = packed.cols / row_bytes;
   CHECK(static_cast<std::int64_t>(rows.size()) == packed.rows * columns, "one table row for each place");
-  for (std::int64_t t = 0; t < packed.rows; ++t) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const std::int64_t row = rows[t * columns + c];
-      CHECK(row >= 0 && row < table.rows, "a row of the table");
-      std::uint8_t* to = packed.row(t) + c * row_bytes;
-      TRY(weights_.read_rows(table, row, 1, {reinterpret_cast<std::byte*>(to), static_cast<std::size_t>(dim)},
-                             {reinterpret_cast<std::byte*>(to + dim), static_cast<std::size_t>(scales)}));
-      if (has_nan_code(to, dim) || has_nan_scale(to + dim, scales)) {
-        return Error(Fault::corrupt, table.place + ": row " + std::to_string(row) + " holds a NaN");
-      }
-    }
-  }
+  std::mutex mutex;
+  std::optional<Error> failed;  // any one of the failures: they all say the same of the file
+  workers.for_each(packed.rows, [&](std::int64_t t, int) {
+    auto read = gather_token(table, rows.subspan(t * columns, columns), packed.row(t));
+    if (read.ok()) return;
+    const std::lock_guard lock(mutex);
+    failed = std::move(read).error();
+  });
+  if (failed) return std::move(*failed);
   return {};
 }
 

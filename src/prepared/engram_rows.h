@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/workers.h"
 #include "spec/blueprint.h"
 #include "tensor/view.h"
 #include "weights/weights.h"
@@ -27,9 +28,14 @@ class EngramTables {
   }
 
   // `rows`: [tokens · columns] row numbers of the table of the `layer`-th Engram layer, each below its row count.
-  Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed) const;
+  // Shared out among `workers`, since most of it is waiting for memory.
+  Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed,
+                      Workers& workers) const;
 
  private:
+  Result<void> gather_token(const MatrixSource& table, std::span<const std::int64_t> rows,
+                            std::uint8_t* to) const;
+
   const Weights& weights_;
   std::vector<const MatrixSource*> tables_;  // of each Engram layer
 };

@@ -8,6 +8,7 @@
 #include "apps/json_text.h"
 #include "apps/machine_facts.h"
 #include "apps/streams.h"
+#include "kernels/table.h"
 
 namespace manyspan::app {
 namespace {
@@ -39,6 +40,14 @@ std::vector<std::string> obstacles(const MachineFacts& facts, const std::string&
   return found;
 }
 
+// The implementations of the operations that run here, the one that is taken first.
+std::vector<std::string> tables() {
+  std::vector<std::string> names;
+  for (const kernels::Table* table : kernels::host_tables())
+    names.insert(names.begin(), std::string(table->name));
+  return names;
+}
+
 std::string shown_limit(std::int64_t limit) { return limit < 0 ? "no limit" : fmt::format("{}", limit); }
 
 std::string as_text(const MachineFacts& facts, const std::string& model) {
@@ -50,6 +59,8 @@ std::string as_text(const MachineFacts& facts, const std::string& model) {
   line("cores", fmt::format("{} usable", facts.cores));
   line("numa nodes", facts.numa_nodes == 0 ? "unknown" : fmt::format("{}", facts.numa_nodes));
   line("instruction sets", fmt::format("{}", fmt::join(facts.instruction_sets, " ")));
+  line("kernel tables",
+       fmt::format("{} (the first is used; strict numerics: reference)", fmt::join(tables(), " ")));
   line("memory",
        fmt::format("{}, {} available", shown_bytes(facts.memory_bytes), shown_bytes(facts.available_bytes)));
   line("huge pages", facts.huge_pages.empty() ? "unknown" : facts.huge_pages);
@@ -66,6 +77,7 @@ nlohmann::ordered_json as_json(const MachineFacts& facts, const std::string& mod
           {"cores", facts.cores},
           {"numa_nodes", facts.numa_nodes},
           {"instruction_sets", facts.instruction_sets},
+          {"kernel_tables", tables()},
           {"memory_bytes", facts.memory_bytes},
           {"available_bytes", facts.available_bytes},
           {"allowed_bytes", facts.allowed_bytes},

@@ -76,7 +76,8 @@ void Sessions::add_engram_rows(const Timeline& timeline, std::span<const std::in
   // The last few classes before the piece, then the piece's own.
   const std::vector<std::int32_t>& past = timeline.classes();
   const std::size_t history = std::min<std::size_t>(past.size(), engram_->lookback());
-  std::vector<std::int32_t> window(past.end() - history, past.end());
+  std::vector<std::int32_t>& window = rows_.history;
+  window.assign(past.end() - history, past.end());
   window.insert(window.end(), classes.begin(), classes.end());
   for (std::size_t layer = 0; layer < rows_.engram.size(); ++layer) {
     std::vector<std::int64_t>& rows = rows_.engram[layer];

@@ -66,6 +66,7 @@ class Sessions {
     std::vector<std::uint8_t> marks;
     std::vector<std::int32_t> sampled;
     std::vector<kernels::Next> wishes;
+    std::vector<std::int32_t> history;              // classes before and of one piece
     std::vector<std::vector<std::int64_t>> engram;  // by Engram layer
     std::vector<std::span<const std::int64_t>> engram_views;
     void clear();

@@ -22,6 +22,10 @@ std::atomic<std::size_t> bytes_asked_for{0};
   if (void* at = std::malloc(size)) return at;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  bytes_asked_for += size;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void operator delete(void* at) noexcept { std::free(at); }
 [[gnu::noinline]] void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 

@@ -43,6 +43,10 @@ class Command {
   virtual Result<void> run(const Common& common) = 0;
 };
 
+std::unique_ptr<Command> run_command();
+std::unique_ptr<Command> chat_command();
+std::unique_ptr<Command> logits_command();
+std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> inspect_command();
 std::unique_ptr<Command> encode_command();
 std::unique_ptr<Command> tokenize_command();

@@ -1,7 +1,6 @@
 // streams — standard input and standard output.
 //
-// Errors     not_found, corrupt (too long) for what is read; exhausted for what can't
-//            be written
+// Errors     not_found, corrupt (too long) for what is read; exhausted for what can't be written
 #pragma once
 
 #include <string>

@@ -1,0 +1,198 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+#include <random>
+
+#include "apps/command.h"
+#include "apps/engine_options.h"
+#include "apps/json_text.h"
+#include "apps/machine_facts.h"
+#include "apps/model_files.h"
+#include "apps/read_speed.h"
+#include "apps/streams.h"
+#include "apps/weight_traffic.h"
+#include "engine/checkpoint.h"
+
+namespace manyspan::app {
+namespace {
+
+constexpr std::int64_t kMemoryBytes = std::int64_t{256}
+                                      << 20;  // more than any cache of this machine's kind holds
+constexpr std::int64_t kDecoded = 64;         // tokens of one measurement
+constexpr std::int64_t kFewest = 16;          // that make one
+constexpr int kStepRows = 256;
+
+struct Measured {
+  std::vector<double> values;
+
+  double median() {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  }
+  nlohmann::ordered_json spread() const {
+    return {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
+  }
+};
+
+struct Roof {
+  double model = 0;   // bytes a second, read from memory or cache as weights of this size are
+  double memory = 0;  // from memory
+};
+
+// Another prompt for every seed, from its first id on.
+std::vector<TokenId> random_prompt(std::int64_t length, std::uint32_t seed, std::int32_t vocabulary) {
+  std::mt19937 random(seed);
+  std::vector<TokenId> ids;
+  for (std::int64_t i = 0; i < length; ++i) {
+    ids.push_back({static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(vocabulary))});
+  }
+  return ids;
+}
+
+class Bench final : public Command {
+ public:
+  About about() const override {
+    return {"bench", "Measure prefill, decode and the time to the first token, as JSON lines",
+            "  manyspan bench --quick\n"
+            "  manyspan bench models/first-light --threads 2"};
+  }
+
+  void declare(CLI::App& options) override {
+    engine_options_.declare(options);
+    options.add_flag("--quick", quick_, "One length and one depth, three repetitions");
+    options.add_option("--repetitions", repetitions_, "Measurements of each kind; 0: 5, or 3 with --quick")
+        ->check(CLI::Range(0, 1000))
+        ->type_name("N");
+  }
+
+  Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
+
+  Result<void> run(const Common& common) override {
+    cancel_ = common.cancel;
+    engine_ = TRY(engine_options_.open(common, {.step_rows = kStepRows}));
+    session_ = TRY(engine_->open_session());
+    TRY(measure_roof());
+    const std::int64_t context = engine_->facts().context;
+    if (context < 2) return Error(Fault::invalid, "--context: a bench needs at least 2");
+    std::vector<std::int64_t> lengths = {512}, depths = {128};
+    if (!quick_) {
+      lengths = {128, 512, 1024};
+      depths = {128, 1024, 2048};
+    }
+    TRY(generate(std::min<std::int64_t>(64, context / 2), 8));  // warms up caches, pages and threads
+    for (const std::int64_t length : within(lengths, context - 1)) TRY(prefill(length));
+    for (const std::int64_t depth : within(depths, context - kDecoded)) TRY(decode(depth));
+    return {};
+  }
+
+ private:
+  // Those that fit; the longest possible where none does.
+  static std::vector<std::int64_t> within(std::vector<std::int64_t> lengths, std::int64_t most) {
+    most = std::max<std::int64_t>(1, most);
+    std::erase_if(lengths, [&](std::int64_t length) { return length > most; });
+    if (lengths.empty()) lengths.push_back(most);
+    return lengths;
+  }
+
+  int repetitions() const { return repetitions_ > 0 ? repetitions_ : quick_ ? 3 : 5; }
+
+  Result<void> measure_roof() {
+    // Weights by role, as stored: the engine keeps them in a layout of its own.
+    const auto checkpoint = TRY(Checkpoint::open(engine_options_.model));
+    traffic_ = weight_traffic(checkpoint->weights, checkpoint->blueprint);
+    const int threads = engine_->facts().threads;
+    roof_.memory = TRY(read_speed(kMemoryBytes, threads));
+    roof_.model =
+        traffic_.all_bytes >= kMemoryBytes ? roof_.memory : TRY(read_speed(traffic_.all_bytes, threads));
+    return {};
+  }
+
+  // A session that knows nothing, and a prompt never seen before.
+  Result<Answer> generate(std::int64_t prompt, std::int64_t tokens) {
+    engine_->reset_session(session_);
+    Request request;
+    request.prompt = random_prompt(prompt, ++seed_, engine_->blueprint().vocabulary);
+    request.max_tokens = tokens;
+    request.plain = true;
+    return engine_->generate(session_, request, {}, cancel_);
+  }
+
+  Result<void> prefill(std::int64_t length) {
+    Measured rates, seconds;
+    for (int i = 0; i < repetitions(); ++i) {
+      const Answer answer = TRY(generate(length, 1));
+      if (cancel_->requested()) return {};
+      seconds.values.push_back(answer.prefill_seconds);
+      rates.values.push_back(static_cast<double>(length) / answer.prefill_seconds);
+    }
+    const std::int64_t steps = (length + kStepRows - 1) / kStepRows;
+    const double rate = rates.median();
+    nlohmann::ordered_json line = {{"bench", "prefill"}, {"tokens", length}, {"batch", 1}};
+    line["tokens_per_second"] = rate;
+    line["spread"] = rates.spread();
+    line["gflops"] = 2e-9 * static_cast<double>(traffic_.token_parameters) * rate;
+    const auto least = static_cast<double>(traffic_.all_bytes * steps) / static_cast<double>(length);
+    TRY(tell(std::move(line), least, rate));
+    line = {{"bench", "first_token"}, {"tokens", length}, {"batch", 1}, {"seconds", seconds.median()}};
+    line["spread"] = seconds.spread();
+    return tell(std::move(line), least, static_cast<double>(length) / seconds.median());
+  }
+
+  Result<void> decode(std::int64_t depth) {
+    Measured rates;
+    // A model may end its answer early; such a try counts for nothing.
+    for (int tries = 0; static_cast<int>(rates.values.size()) < repetitions() && tries < 8 * repetitions();
+         ++tries) {
+      const Answer answer = TRY(generate(depth, kDecoded));
+      if (cancel_->requested()) return {};
+      const auto made = static_cast<std::int64_t>(answer.ids.size()) - 1;
+      if (made < kFewest) continue;
+      rates.values.push_back(static_cast<double>(made) / answer.decode_seconds);
+    }
+    if (rates.values.empty()) {
+      return Error(Fault::exhausted,
+                   fmt::format("at depth {} every answer ended before {} tokens", depth, kFewest));
+    }
+    const double rate = rates.median();
+    nlohmann::ordered_json line = {{"bench", "decode"}, {"depth", depth}, {"batch", 1}};
+    line["tokens_per_second"] = rate;
+    line["spread"] = rates.spread();
+    return tell(std::move(line), static_cast<double>(traffic_.token_bytes), rate);
+  }
+
+  // With what it is compared to: at least `least` bytes of weights have to be read for each token.
+  Result<void> tell(nlohmann::ordered_json line, double least, double rate) const {
+    const EngineFacts& facts = engine_->facts();
+    line["repetitions"] = repetitions();
+    line["least_bytes_per_token"] = least;
+    line["read_gb_per_second"] = least * rate / 1e9;
+    line["roof_gb_per_second"] = roof_.model / 1e9;
+    line["share_of_roof"] = least * rate / roof_.model;
+    line["memory_gb_per_second"] = roof_.memory / 1e9;
+    line["model"] = facts.model;
+    line["numerics"] = engine_options_.numerics;
+    line["table"] = facts.table;
+    line["cpu"] = cpu_;
+    line["threads"] = facts.threads;
+    return write_output(json_text(line));
+  }
+
+  EngineChoices engine_options_;
+  bool quick_ = false;
+  int repetitions_ = 0;
+
+  std::unique_ptr<Engine> engine_;
+  SessionId session_{};
+  const Cancel* cancel_ = nullptr;
+  WeightTraffic traffic_;
+  Roof roof_;
+  std::string cpu_ = machine_facts().cpu;
+  std::uint32_t seed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> bench_command() { return std::make_unique<Bench>(); }
+
+}  // namespace manyspan::app

@@ -1,0 +1,68 @@
+#include "apps/engine_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <utility>
+
+#include "apps/machine_facts.h"
+#include "apps/model_files.h"
+#include "apps/progress_bar.h"
+#include "base/log.h"
+
+namespace manyspan::app {
+
+void EngineChoices::declare(CLI::App& options) {
+  declare_model(options, model);
+  options.add_option("--numerics", numerics, "fast, or strict: the reference, far slower")
+      ->check(CLI::IsMember({"fast", "strict"}));
+  options
+      .add_option("--table", table, "Kernels of fast numerics by name, as cpu-generic; left out: the fastest")
+      ->type_name("NAME");
+  options.add_option("--threads", threads, "0: one a core")->check(CLI::Range(0, 1024))->type_name("N");
+  options
+      .add_option("--context", context,
+                  "Tokens that a session may hold; 0: as many as the model, up to 65536")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30))
+      ->type_name("N");
+}
+
+Result<std::unique_ptr<Engine>> EngineChoices::open(const Common& common, EngineOptions wishes) const {
+  // A .gguf or a path that isn't there is refused in the words of every other subcommand.
+  TRY(model_folder(model));
+  ProgressBar bar(common, "loading");
+  wishes.model = model;
+  wishes.numerics = numerics == "strict" ? Numerics::strict : Numerics::fast;
+  wishes.table = table;
+  wishes.threads = threads;
+  wishes.context = context;
+  wishes.cancel = common.cancel;
+  wishes.progress = [&](const LoadProgress& p) { bar.show(p.done_bytes, p.total_bytes); };
+  auto engine = TRY(Engine::open(wishes));
+  for (const std::string& warning : engine->facts().warnings) {
+    log(LogLevel::warning, "config.json", {{"says", warning}});
+  }
+  return engine;
+}
+
+std::string what_was_loaded(const EngineFacts& facts) {
+  return fmt::format("{}: {} of weights, {} of state for {} tokens, {}, {} threads, loaded in {:.2f} s",
+                     facts.model, shown_bytes(facts.weight_bytes), shown_bytes(facts.state_bytes),
+                     facts.context, facts.table, facts.threads, facts.load_seconds);
+}
+
+std::string speed_line(const Answer& answer) {
+  const auto rate = [](double tokens, double seconds) {
+    return seconds > 0 && tokens > 0 ? fmt::format(", {:.0f} tok/s", tokens / seconds) : std::string();
+  };
+  const std::int64_t run = answer.prompt_tokens - answer.reused_tokens;
+  const auto generated = static_cast<std::int64_t>(answer.ids.size());
+  std::string line = fmt::format("{} prompt tokens", answer.prompt_tokens);
+  if (answer.reused_tokens > 0) line += fmt::format(", {} of them reused", answer.reused_tokens);
+  line += rate(static_cast<double>(run), answer.prefill_seconds);
+  // The first token's time belongs to the prompt.
+  line += fmt::format("; {} generated{}", generated,
+                      rate(static_cast<double>(generated - 1), answer.decode_seconds));
+  return line;
+}
+
+}  // namespace manyspan::app

@@ -1,0 +1,34 @@
+// EngineChoices — the options of every subcommand that runs a model, and the engine that they ask for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "apps/command.h"
+#include "base/result.h"
+#include "engine/engine.h"
+
+namespace manyspan::app {
+
+struct EngineChoices {
+  std::string model;
+  std::string numerics = "fast";
+  std::string table;
+  int threads = 0;
+  std::int64_t context = 0;
+
+  void declare(CLI::App& options);
+
+  // With a progress bar while it takes long, and the model's warnings told. `wishes` holds what is not an option.
+  // Errors: as Engine::open
+  Result<std::unique_ptr<Engine>> open(const Common& common, EngineOptions wishes = {}) const;
+};
+
+// "models/first-light: 12.4 MiB of weights, cpu-avx2, 2 threads, loaded in 0.1 s"
+std::string what_was_loaded(const EngineFacts& facts);
+
+// "412 prompt tokens, 5120 tok/s; 9 generated, 512 tok/s"
+std::string speed_line(const Answer& answer);
+
+}  // namespace manyspan::app

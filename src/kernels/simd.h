@@ -80,6 +80,20 @@ MANYSPAN_INLINE F all(float x) {
   return r;
 }
 
+// Lanes 0 to 7, and 8 to 15.
+MANYSPAN_INLINE F halves(float low, float high) {
+#if defined(MANYSPAN_ISA_avx512)
+  F r;
+  r.v[0] = _mm512_mask_blend_ps(0xff00, _mm512_set1_ps(low), _mm512_set1_ps(high));
+  return r;
+#else
+  const F a = all(low), b = all(high);
+  F r;
+  MANYSPAN_EACH(i) r.v[i] = i < kPieces / 2 ? a.v[i] : b.v[i];
+  return r;
+#endif
+}
+
 MANYSPAN_INLINE I all(std::int32_t x) {
   I r;
   MANYSPAN_EACH(i) r.v[i] = NativeI{} + x;

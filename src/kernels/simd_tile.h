@@ -38,11 +38,11 @@ MANYSPAN_INLINE void add_products(const float* w, std::int64_t w_next, const flo
 }
 
 template <int R>
-MANYSPAN_INLINE void add_products_rest(int rows, const float* w, std::int64_t w_next, const float* const* x,
+MANYSPAN_INLINE void add_products_some(int rows, const float* w, std::int64_t w_next, const float* const* x,
                                        std::int64_t x_next, std::int64_t count, float* sums) {
   if constexpr (R > 0) {
     if (rows == R) return add_products<R>(w, w_next, x, x_next, count, sums);
-    add_products_rest<R - 1>(rows, w, w_next, x, x_next, count, sums);
+    add_products_some<R - 1>(rows, w, w_next, x, x_next, count, sums);
   }
 }
 
@@ -51,11 +51,59 @@ MANYSPAN_INLINE void add_products(std::int64_t rows, const float* w, std::int64_
                                   const float* const* x, std::int64_t x_next, std::int64_t count,
                                   float* sums) {
   std::int64_t r = 0;
-  for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce) {
+  for (; r + 2 * kRowsAtOnce <= rows || rows - r == kRowsAtOnce; r += kRowsAtOnce) {
     add_products<kRowsAtOnce>(w, w_next, x + r, x_next, count, sums + r * kLanes);
   }
-  add_products_rest<kRowsAtOnce - 1>(static_cast<int>(rows - r), w, w_next, x + r, x_next, count,
-                                     sums + r * kLanes);
+  // What is left goes in two even passes rather than one full and one nearly empty, which would wait on itself.
+  while (r < rows) {
+    const std::int64_t left = rows - r, now = left > kRowsAtOnce ? (left + 1) / 2 : left;
+    add_products_some<kRowsAtOnce>(static_cast<int>(now), w, w_next, x + r, x_next, count, sums + r * kLanes);
+    r += now;
+  }
+}
+
+// What sixteen rows of a tile are multiplied with, and the largest of the codes.
+struct TileScale {
+  F by;
+  std::uint32_t top;
+};
+inline constexpr std::uint32_t kMostForUnit = 127 + 7;  // up to this, scale · kE4m3Unit is a number
+
+template <Encoding E>
+MANYSPAN_INLINE TileScale tile_scale(const std::byte* scales) {
+  TileScale s;
+  if constexpr (E == Encoding::fp8_block32) {
+    const auto low = static_cast<std::uint32_t>(scales[0]), high = static_cast<std::uint32_t>(scales[1]);
+    s.by = halves(power(low), power(high));
+    s.top = low > high ? low : high;
+  } else {
+    const I codes = load_i8(scales) & all(255);
+    s.by = from_bits(max(shift_left<23>(codes), all(0x00400000)));  // code 0 is half the least normal number
+    s.top = static_cast<std::uint32_t>(largest(to_f32(codes)));
+  }
+  return s;
+}
+
+template <Encoding E>
+MANYSPAN_INLINE void decode_scaled(const std::byte* codes, const std::byte* scales, float* out) {
+  const TileScale scale = tile_scale<E>(scales);
+  if constexpr (E == Encoding::mxfp4) {
+    const F half = scale.by * all(0.5f);
+    for (int k = 0; k < kTileCols; k += 2) {
+      const Nibbles n = e2m1_doubled(codes + k / 2 * kTileRows);
+      store(n.low * half, out + k * kTileRows);
+      store(n.high * half, out + (k + 1) * kTileRows);
+    }
+  } else if (scale.top <= kMostForUnit) {
+    const F unit = scale.by * all(kE4m3Unit);
+    for (int k = 0; k < kTileCols; ++k) {
+      store(e4m3_small(codes + k * kTileRows) * unit, out + k * kTileRows);
+    }
+  } else {
+    for (int k = 0; k < kTileCols; ++k) {
+      store(e4m3_small(codes + k * kTileRows) * all(kE4m3Unit) * scale.by, out + k * kTileRows);
+    }
+  }
 }
 
 // One tile of 16 rows x 32 columns, decoded: out[k·16 + r].
@@ -71,34 +119,13 @@ MANYSPAN_INLINE void decode_tile(Encoding encoding, const std::byte* codes, cons
       }
       return;
     case Encoding::fp8_block32:
+      return decode_scaled<Encoding::fp8_block32>(codes, scales, out);
     case Encoding::mxfp8:
+      return decode_scaled<Encoding::mxfp8>(codes, scales, out);
     case Encoding::mxfp4:
-      break;
+      return decode_scaled<Encoding::mxfp4>(codes, scales, out);
     default:
       return;
-  }
-  float scale[kTileRows];
-  std::uint32_t top = 0;
-  for (int r = 0; r < kTileRows; ++r) {
-    const auto code = static_cast<std::uint8_t>(scales[encoding == Encoding::fp8_block32 ? r / 8 : r]);
-    scale[r] = power(code);
-    top = code > top ? code : top;
-  }
-  const F by = load(scale);
-  if (encoding == Encoding::mxfp4) {
-    const F half = by * all(0.5f);
-    for (int k = 0; k < kTileCols; k += 2) {
-      const Nibbles n = e2m1_doubled(codes + k / 2 * kTileRows);
-      store(n.low * half, out + k * kTileRows);
-      store(n.high * half, out + (k + 1) * kTileRows);
-    }
-  } else if (top <= 127 + 7) {
-    const F unit = by * all(kE4m3Unit);
-    for (int k = 0; k < kTileCols; ++k) store(e4m3_small(codes + k * kTileRows) * unit, out + k * kTileRows);
-  } else {  // the two factors in one would not be a number
-    for (int k = 0; k < kTileCols; ++k) {
-      store(e4m3_small(codes + k * kTileRows) * all(kE4m3Unit) * by, out + k * kTileRows);
-    }
   }
 }
 

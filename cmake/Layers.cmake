@@ -143,6 +143,13 @@ function(layer name)
       target_include_directories(manyspan_${name}_${isa} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
       list(APPEND objects $<TARGET_OBJECTS:manyspan_${name}_${isa}>)
       add_dependencies(manyspan_${name}_${isa} check_${name})
+      if(CMAKE_BUILD_TYPE STREQUAL Release)  # elsewhere small functions of shared headers are not inlined
+        add_test(NAME ${name}_${isa}_keeps_to_itself
+          COMMAND ${CMAKE_COMMAND} -DISA=${isa} -DNM=${CMAKE_NM}
+                  "-DOBJECTS=$<TARGET_OBJECTS:manyspan_${name}_${isa}>"
+                  -P ${CMAKE_SOURCE_DIR}/cmake/CheckIsaObjects.cmake)
+        set_tests_properties(${name}_${isa}_keeps_to_itself PROPERTIES LABELS fast)
+      endif()
     endif()
   endforeach()
 

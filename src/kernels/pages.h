@@ -46,11 +46,18 @@ struct WindowView {
     return pool + table.at(slot, position, kWindowPageRows) * page_bytes + layer_offset;
   }
   std::byte* codes(std::int64_t slot, std::int64_t position) const {
-    return page(slot, position) + position % kWindowPageRows * head_dim;
+    return codes_in(page(slot, position), position);
   }
   std::byte* scales(std::int64_t slot, std::int64_t position) const {
-    return page(slot, position) + padded16(kWindowPageRows * head_dim) +
-           position % kWindowPageRows * (head_dim / 32);
+    return scales_in(page(slot, position), position);
+  }
+
+  // The same, for who knows the position's page already.
+  std::byte* codes_in(std::byte* page, std::int64_t position) const {
+    return page + position % kWindowPageRows * head_dim;
+  }
+  std::byte* scales_in(std::byte* page, std::int64_t position) const {
+    return page + padded16(kWindowPageRows * head_dim) + position % kWindowPageRows * (head_dim / 32);
   }
 };
 
@@ -75,17 +82,27 @@ struct SourceView {
   std::byte* page(std::int64_t slot, std::int64_t row) const {
     return pool + table.at(slot, row, kSourcePageRows) * page_bytes();
   }
-  std::byte* codes(std::int64_t slot, std::int64_t row) const {
-    return page(slot, row) + row % kSourcePageRows * (head_dim / 2);
-  }
-  std::byte* scales(std::int64_t slot, std::int64_t row) const {
-    return page(slot, row) + scales_at() + row % kSourcePageRows * (head_dim / 16);
-  }
+  std::byte* codes(std::int64_t slot, std::int64_t row) const { return codes_in(page(slot, row), row); }
+  std::byte* scales(std::int64_t slot, std::int64_t row) const { return scales_in(page(slot, row), row); }
   std::byte* key_codes(std::int64_t slot, std::int64_t row) const {
-    return page(slot, row) + keys_at() + row % kSourcePageRows * (key_dim / 2);
+    return key_codes_in(page(slot, row), row);
   }
   std::byte* key_scales(std::int64_t slot, std::int64_t row) const {
-    return page(slot, row) + key_scales_at() + row % kSourcePageRows * (key_dim / 32);
+    return key_scales_in(page(slot, row), row);
+  }
+
+  // The same, for who knows the row's page already.
+  std::byte* codes_in(std::byte* page, std::int64_t row) const {
+    return page + row % kSourcePageRows * (head_dim / 2);
+  }
+  std::byte* scales_in(std::byte* page, std::int64_t row) const {
+    return page + scales_at() + row % kSourcePageRows * (head_dim / 16);
+  }
+  std::byte* key_codes_in(std::byte* page, std::int64_t row) const {
+    return page + keys_at() + row % kSourcePageRows * (key_dim / 2);
+  }
+  std::byte* key_scales_in(std::byte* page, std::int64_t row) const {
+    return page + key_scales_at() + row % kSourcePageRows * (key_dim / 32);
   }
 };
 

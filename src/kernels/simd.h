@@ -94,6 +94,17 @@ MANYSPAN_INLINE F halves(float low, float high) {
 #endif
 }
 
+// Lanes 8 to 15, then 0 to 7.
+MANYSPAN_INLINE F swapped(F x) {
+  F r;
+#if defined(MANYSPAN_ISA_avx512)
+  r.v[0] = _mm512_shuffle_f32x4(x.v[0], x.v[0], 0x4e);
+#else
+  MANYSPAN_EACH(i) r.v[i] = x.v[(i + kPieces / 2) % kPieces];
+#endif
+  return r;
+}
+
 MANYSPAN_INLINE I all(std::int32_t x) {
   I r;
   MANYSPAN_EACH(i) r.v[i] = NativeI{} + x;

@@ -106,6 +106,10 @@ MANYSPAN_INLINE F e4m3_small(const void* codes) {
   return from_bits(shift_left<20>(load_i8(codes)) & all(static_cast<std::int32_t>(0x87f00000)));
 }
 
+MANYSPAN_INLINE float e4m3_value(std::uint8_t code) {
+  return from_raw((code & 0x7fu) << 20 | (code & 0x80u) << 24) * kE4m3Unit;
+}
+
 // Sixteen bytes of two E2M1 codes each, as twice their worth.
 struct Nibbles {
   F low, high;

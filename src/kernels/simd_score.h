@@ -41,9 +41,16 @@ MANYSPAN_INLINE void transpose_bytes(const std::byte* const* from, std::byte* to
 template <class Row>
 MANYSPAN_INLINE void lay_keys(const SourceView& source, std::int64_t slot, Row&& row, float* panel) {
   const std::byte *codes[kLanes], *scales[kLanes];
+  std::byte* page = nullptr;
+  std::int64_t in_page = -1;
   for (int i = 0; i < kLanes; ++i) {
-    codes[i] = source.key_codes(slot, row(i));
-    scales[i] = source.key_scales(slot, row(i));
+    const std::int64_t j = row(i);
+    if (j / kSourcePageRows != in_page) {
+      page = source.page(slot, j);
+      in_page = j / kSourcePageRows;
+    }
+    codes[i] = source.key_codes_in(page, j);
+    scales[i] = source.key_scales_in(page, j);
   }
   for (std::int64_t c = 0; c < source.key_dim; c += kTileCols) {
     std::byte tile[256], scale[kLanes];

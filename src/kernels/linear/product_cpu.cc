@@ -54,17 +54,20 @@ struct Reader {
 
 // Sums of R rows and T strips over tiles [begin, end), weights decoded on the way into registers.
 template <Encoding E, int T, int R>
-MANYSPAN_INLINE void in_registers(const Strip* strips, const float* const* x, std::int64_t begin,
-                                  std::int64_t end, float* sums) {
+__attribute__((noinline)) void in_registers(const Strip* strips, const float* const* x, std::int64_t begin,
+                                            std::int64_t end, float* sums) {
   constexpr bool kScaled = E != Encoding::f32 && E != Encoding::bf16;
   constexpr std::int64_t kCodes = tile_code_bytes(E), kScales = tile_scale_bytes(E);
   F s[T][R];
+#pragma GCC unroll 4
   for (int i = 0; i < T; ++i) {
+#pragma GCC unroll 4
     for (int r = 0; r < R; ++r) s[i][r] = zero();
   }
   for (std::int64_t t = begin; t < end; ++t) {
     Reader<E> from[T];
     bool small = true;
+#pragma GCC unroll 4
     for (int i = 0; i < T; ++i) {
       from[i].codes = strips[i].codes + t * kCodes;
       for (std::int64_t line = 0; line < kCodes; line += 64)
@@ -76,36 +79,47 @@ MANYSPAN_INLINE void in_registers(const Strip* strips, const float* const* x, st
       }
     }
     const float* at[R];
+#pragma GCC unroll 4
     for (int r = 0; r < R; ++r) at[r] = x[r] + t * kTileCols;
     if (!small) {  // rare: such a scale is far beyond any weight's
+#pragma GCC unroll 4
       for (int i = 0; i < T; ++i) {
         alignas(64) float tile[kTileRows * kTileCols], part[R * kLanes];
         decode_tile(E, from[i].codes, strips[i].scales + t * kScales, tile);
+#pragma GCC unroll 4
         for (int r = 0; r < R; ++r) store(s[i][r], part + r * kLanes);
-        add_products<R>(tile, kTileRows, at, 1, kTileCols, part);
+        add_products_of<R, false>(tile, kTileRows, at, 1, kTileCols, part);
+#pragma GCC unroll 4
         for (int r = 0; r < R; ++r) s[i][r] = load(part + r * kLanes);
       }
       continue;
     }
     if constexpr (E == Encoding::mxfp4) {
       for (int k = 0; k < kTileCols; k += 2) {
+#pragma GCC unroll 4
         for (int i = 0; i < T; ++i) {
           const Nibbles n = e2m1_doubled(from[i].codes + k / 2 * kTileRows);
           const F low = n.low * from[i].by, high = n.high * from[i].by;
+#pragma GCC unroll 4
           for (int r = 0; r < R; ++r) s[i][r] = fma(low, all(at[r][k]), s[i][r]);
+#pragma GCC unroll 4
           for (int r = 0; r < R; ++r) s[i][r] = fma(high, all(at[r][k + 1]), s[i][r]);
         }
       }
     } else {
       for (int k = 0; k < kTileCols; ++k) {
+#pragma GCC unroll 4
         for (int i = 0; i < T; ++i) {
           const F weights = from[i].column(k);
+#pragma GCC unroll 4
           for (int r = 0; r < R; ++r) s[i][r] = fma(weights, all(at[r][k]), s[i][r]);
         }
       }
     }
   }
+#pragma GCC unroll 4
   for (int i = 0; i < T; ++i) {
+#pragma GCC unroll 4
     for (int r = 0; r < R; ++r) store(s[i][r], sums + (i * R + r) * kLanes);
   }
 }

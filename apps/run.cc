@@ -29,10 +29,8 @@ class Run final : public Command {
     engine_.declare(options);
     text_option_ = options.add_option("-p,--prompt", text_, "What a user says; with --raw the prompt itself")
                        ->type_name("TEXT");
-    messages_option_ =
-        options
-            .add_option("--messages", messages_, "A message list, an API request body, or an encoder's input")
-            ->type_name("FILE");
+    options.add_option("--messages", messages_, "A message list, an API request body, or an encoder's input")
+        ->type_name("FILE");
     ids_option_ =
         options.add_option("--ids", ids_, "The prompt as token ids, as 0,5,9 or @FILE")->type_name("IDS");
     options.add_flag("--raw", raw_, "-p is the whole prompt, and control tokens in it count");
@@ -72,19 +70,20 @@ class Run final : public Command {
   };
 
   Result<void> check_usage() const {
-    const bool text = !text_option_->empty(), messages = !messages_option_->empty(),
-               ids = !ids_option_->empty();
-    if (text + messages + ids != 1)
+    const bool text = !text_.empty(), messages = !messages_.empty(), ids = !ids_.empty();
+    const bool empty = !text_option_->empty() || !ids_option_->empty();
+    if (text + messages + ids == 0 && empty) return misuse("run: the prompt is empty");
+    if (text + messages + ids != 1) {
       return misuse("run: give one prompt: -p TEXT, --messages FILE or --ids IDS");
+    }
     if (raw_ && !text) return misuse("--raw: goes with -p");
-    if (text && text_.empty()) return misuse("-p: the prompt is empty");
     if (text && !text::is_valid_utf8(text_)) return misuse("-p: the text is not UTF-8");
     return {};
   }
 
   // The file that the prompt comes from; empty for the command line.
   std::string file() const {
-    if (!messages_option_->empty()) return messages_;
+    if (!messages_.empty()) return messages_;
     return ids_.starts_with('@') ? ids_.substr(1) : "";
   }
 
@@ -98,13 +97,13 @@ class Run final : public Command {
   // Everything that can be known before the model is loaded.
   Result<Asked> read_prompt() const {
     Asked asked;
-    if (!messages_option_->empty()) {
+    if (!messages_.empty()) {
       const std::string json = TRY(of_file(read_file(messages_, kMaxTextBytes)));
       Result<text::ChatRequest> chat = of_file(text::parse_chat_request(json));
       if (!chat.ok()) return std::move(chat).error().within(messages_);
       asked.chat = std::move(chat).value();
       TRY(generation_.apply(asked.chat));
-    } else if (!ids_option_->empty()) {
+    } else if (!ids_.empty()) {
       const std::string place = file();
       const std::string list = place.empty() ? ids_ : TRY(of_file(read_file(place, kMaxTextBytes)));
       Result<std::vector<TokenId>> ids = read_ids(list, place.empty() ? "--ids" : place);
@@ -120,7 +119,7 @@ class Run final : public Command {
   Result<Request> request_for(const Asked& asked, const Engine& engine) const {
     const text::Tokenizer* tokenizer = engine.tokenizer();
     Request request;
-    if (!ids_option_->empty()) {
+    if (!ids_.empty()) {
       request = request_of(asked.ids, tokenizer);
     } else if (tokenizer == nullptr) {
       return Error(Fault::unsupported,
@@ -137,7 +136,7 @@ class Run final : public Command {
   EngineChoices engine_;
   GenerationOptions generation_;
   std::string text_, messages_, ids_;
-  CLI::Option *text_option_ = nullptr, *messages_option_ = nullptr, *ids_option_ = nullptr;
+  CLI::Option *text_option_ = nullptr, *ids_option_ = nullptr;  // an empty prompt is given too
   bool raw_ = false, stats_ = false;
 };
 

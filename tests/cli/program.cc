@@ -28,8 +28,9 @@ struct Pipe {
   }
 };
 
-pid_t start(const std::vector<std::string>& arguments, const Pipe& in, const Pipe& out, const Pipe& err) {
-  std::vector<char*> argv = {const_cast<char*>(MANYSPAN_PROGRAM)};
+pid_t start(const std::vector<std::string>& arguments, const Pipe& in, const Pipe& out, const Pipe& err,
+            const char* program = MANYSPAN_PROGRAM) {
+  std::vector<char*> argv = {const_cast<char*>(program)};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const pid_t child = fork();
@@ -38,7 +39,7 @@ pid_t start(const std::vector<std::string>& arguments, const Pipe& in, const Pip
     dup2(in.read, STDIN_FILENO);
     dup2(out.write, STDOUT_FILENO);
     dup2(err.write, STDERR_FILENO);
-    execv(MANYSPAN_PROGRAM, argv.data());
+    execv(program, argv.data());
     _exit(127);
   }
   close(in.read);
@@ -85,6 +86,12 @@ Ran run(const std::vector<std::string>& arguments, const std::string& input) {
   return finish(child, in.write, out.read, err.read, input);
 }
 
+Ran run_other(const std::string& program, const std::vector<std::string>& arguments) {
+  Pipe in, out, err;
+  const pid_t child = start(arguments, in, out, err, program.c_str());
+  return finish(child, in.write, out.read, err.read, "");
+}
+
 Ran run_unread(const std::vector<std::string>& arguments, const std::string& input) {
   Pipe in, out, err;
   close(out.read);
@@ -106,6 +113,17 @@ Ran run_interrupted(const std::vector<std::string>& arguments) {
   const Ran ran = finish(child, -1, out.read, err.read, "");
   close(in.write);
   return ran;
+}
+
+Ran run_interrupted_at_output(const std::vector<std::string>& arguments, const std::string& input) {
+  Pipe in, out, err;
+  const pid_t child = start(arguments, in, out, err);
+  CHECK(write(in.write, input.data(), input.size()) == static_cast<ssize_t>(input.size()),
+        "the pipe is full");
+  pollfd first{out.read, POLLIN, 0};
+  poll(&first, 1, -1);
+  kill(child, SIGINT);
+  return finish(child, in.write, out.read, err.read, "");
 }
 
 Folder::Folder() {

@@ -1,0 +1,32 @@
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.h"
+
+namespace manyspan::tests {
+namespace {
+
+TEST(BenchSlow, TellsEachMeasurementBesideTheRoof) {
+  const Ran ran = run({"bench", "--quick", "--repetitions", "1", "--threads", "2"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::istringstream lines(ran.out);
+  std::vector<std::string> kinds;
+  for (std::string line; std::getline(lines, line);) {
+    const auto measured = nlohmann::json::parse(line);
+    kinds.push_back(measured["bench"]);
+    EXPECT_EQ(measured["threads"], 2);
+    EXPECT_NE(measured["table"], "");
+    EXPECT_GT(measured["least_bytes_per_token"], 0);
+    EXPECT_GT(measured["roof_gb_per_second"], 0);
+    EXPECT_GT(measured["share_of_roof"], 0);
+    if (kinds.back() != "first_token") {
+      EXPECT_GT(measured["tokens_per_second"], 0);
+    }
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"prefill", "first_token", "decode"}));
+}
+
+}  // namespace
+}  // namespace manyspan::tests

@@ -1,0 +1,125 @@
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <gtest/gtest.h>
+
+#include "container/container.h"
+#include "tests/cli/program.h"
+
+namespace manyspan::tests {
+namespace {
+
+const std::string kTiny = MANYSPAN_SOURCE_DIR "/tests/data/t1_base";
+const std::string kGolden = kTiny + "/golden.json";
+
+std::vector<float> floats(const Container& container, const std::string& name) {
+  const StoredTensor* tensor = container.find(name);
+  if (tensor == nullptr || tensor->type != StoredType::f32) return {};
+  std::vector<float> values(tensor->bytes / sizeof(float));
+  std::memcpy(values.data(), container.bytes(*tensor).data(), tensor->bytes);
+  return values;
+}
+
+double furthest(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::fabs(static_cast<double>(a[i]) - b[i]));
+  return most;
+}
+
+Container open(const std::string& path) {
+  Result<Container> opened = open_container(path);
+  CHECK(opened.ok(), "the written file can't be read");
+  return std::move(opened).value();
+}
+
+TEST(LogitsFile, HoldsEveryPositionAndEveryTapAsTheOracleDoes) {
+  Folder folder;
+  const std::string out = folder.path() + "/out.safetensors";
+  const Container golden = open(kTiny + "/golden.safetensors");
+  std::string taps;
+  for (const StoredTensor& tensor : golden.tensors()) {
+    const bool of_a_layer = tensor.name.front() == 'L';
+    if (of_a_layer || tensor.name == "x_out" || tensor.name == "pre_out" || tensor.name == "final_norm") {
+      taps += (taps.empty() ? "" : ",") + tensor.name;
+    }
+  }
+  const Ran ran = run({"logits", kTiny, "--ids", kGolden, "--out", out, "--numerics", "strict", "--taps",
+                       taps, "--chunks", "3,5,37", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(nlohmann::json::parse(ran.out)["decode"], 27);
+  const Container written = open(out);
+  for (const StoredTensor& tensor : written.tensors()) {
+    const StoredTensor* judge = golden.find(tensor.name);
+    ASSERT_NE(judge, nullptr) << tensor.name;
+    EXPECT_EQ(described(tensor), described(*judge)) << tensor.name;
+  }
+  EXPECT_EQ(written.tensors().size(),
+            2 + static_cast<std::size_t>(std::count(taps.begin(), taps.end(), ',')) + 1);
+  EXPECT_LT(furthest(floats(written, "prefill.logits"), floats(golden, "prefill.logits")), 1e-3);
+  EXPECT_LT(furthest(floats(written, "decode.logits"), floats(golden, "decode.logits")), 1e-3);
+}
+
+TEST(LogitsFile, HasNoDecodeWithoutAPromptLength) {
+  Folder folder;
+  const std::string out = folder.path() + "/out.safetensors";
+  const std::string ids = folder.file("ids.json", "[0, 50, 297, 187, 220]");
+  ASSERT_EQ(run({"logits", kTiny, "--ids", ids, "--out", out}).status, 0);
+  EXPECT_EQ(open(out).tensors().size(), 1u);
+  EXPECT_EQ(described(*open(out).find("prefill.logits")), "F32 [5, 384]");
+
+  // What is there is replaced.
+  ASSERT_EQ(run({"logits", kTiny, "--ids", ids, "--out", out, "--prompt", "2"}).status, 0);
+  EXPECT_EQ(described(*open(out).find("prefill.logits")), "F32 [2, 384]");
+  EXPECT_EQ(described(*open(out).find("decode.logits")), "F32 [3, 384]");
+}
+
+TEST(LogitsFile, PromptWinsOverTheFilesPromptLength) {
+  Folder folder;
+  const std::string out = folder.path() + "/out.safetensors";
+  ASSERT_EQ(run({"logits", kTiny, "--ids", kGolden, "--out", out, "--prompt", "70"}).status, 0);
+  EXPECT_EQ(described(*open(out).find("decode.logits")), "F32 [2, 384]");
+}
+
+TEST(LogitsFile, IsNotWrittenWhenSomethingIsWrong) {
+  Folder folder;
+  const std::string out = folder.file("out.safetensors", "as before");
+  const auto refuse = [&](int status, const std::string& says, const std::string& ids,
+                          std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"logits", kTiny, "--ids", ids};
+    if (std::find(more.begin(), more.end(), "--out") == more.end()) more.insert(more.end(), {"--out", out});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, status) << says << ": " << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_NE(ran.err.find(says), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
+  };
+  refuse(2, "add up to 44", kGolden, {"--chunks", "3,4,37"});
+  refuse(2, "--chunks", kGolden, {"--chunks", "3,,42"});
+  refuse(2, "--chunks", kGolden, {"--chunks", "0,45"});
+  refuse(2, "--prompt", kGolden, {"--prompt", "73"});
+  refuse(2, "there are", kGolden, {"--taps", "L0.soul"});
+  refuse(2, "--taps", kGolden, {"--taps", "attn_in,"});
+  refuse(2, "there is cpu", kGolden, {"--device", "gpu"});
+  refuse(3, "/none", folder.path() + "/none", {});
+  for (const std::string text : {"", "[", "7", "{}", "[]", "[0, 384]", "[0, -1]", "[0.5]", "[\"0\"]",
+                                 R"({"ids": [0, 1], "prompt_len": 3})", R"({"ids": [0, 1], "prompt_len": 0})",
+                                 R"({"ids": [0, 1], "token_types": [0, 1]})"}) {
+    const std::string ids = folder.file("ids.json", text);
+    refuse(3, ids, ids, {});
+  }
+  refuse(3, "/proc/none", kGolden, {"--out", "/proc/none/out.safetensors"});
+  refuse(3, "/proc/out", kGolden, {"--out", "/proc/out.safetensors"});
+
+  std::ifstream kept(out);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "as before");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);  // and ids.json
+}
+
+}  // namespace
+}  // namespace manyspan::tests

@@ -167,8 +167,8 @@ class Bench final : public Command {
     line["repetitions"] = repetitions();
     line["least_bytes_per_token"] = least;
     line["read_gb_per_second"] = least * rate / 1e9;
-    line["roof_gb_per_second"] = roof_.model / 1e9;
-    line["share_of_roof"] = least * rate / roof_.model;
+    line["read_roof_gb_per_second"] = roof_.model / 1e9;
+    line["share_of_read_roof"] = least * rate / roof_.model;
     line["memory_gb_per_second"] = roof_.memory / 1e9;
     line["model"] = facts.model;
     line["numerics"] = engine_options_.numerics;

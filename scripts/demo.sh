@@ -9,7 +9,7 @@ scripts/build.sh release manyspan
 manyspan=build/release/manyspan
 
 if [ $# -gt 0 ]; then
-  exec "$manyspan" run --max-tokens 64 -p "$*"
+  exec "$manyspan" run --stats --max-tokens 64 -p "$*"
 fi
 
 page=$(cat models/first-light/demo/page.txt)
@@ -24,4 +24,4 @@ $(printf '%s' "$page" | fold -s -w 100 | sed 's/^/    /')
     $question
 
 END
-exec "$manyspan" run --max-tokens 64 -p "$page $question"
+exec "$manyspan" run --stats --max-tokens 64 -p "$page $question"

@@ -25,7 +25,8 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
   const Ran all = run({"--help"});
   ASSERT_EQ(all.status, 0);
   int seen = 0;
-  for (const std::string name : {"inspect", "encode", "tokenize", "detokenize", "parse", "doctor"}) {
+  for (const std::string name :
+       {"run", "chat", "logits", "bench", "inspect", "encode", "tokenize", "detokenize", "parse", "doctor"}) {
     EXPECT_NE(all.out.find("  " + name), std::string::npos);
     const Ran ran = run({name, "--help"});
     EXPECT_EQ(ran.status, 0);
@@ -35,7 +36,7 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
     EXPECT_NE(ran.out.find("--print-config"), std::string::npos) << ran.out;
     ++seen;
   }
-  EXPECT_EQ(seen, 6);
+  EXPECT_EQ(seen, 10);
 }
 
 TEST(Usage, NoSubcommandIsWrongUsage) {

@@ -236,6 +236,18 @@ MANYSPAN_INLINE I load_u16(const void* p) {
 #endif
   return r;
 }
+#if defined(MANYSPAN_ISA_avx2) || defined(MANYSPAN_ISA_avx512)
+MANYSPAN_INLINE I widen_i8(__m128i x) {
+  I r;
+#if defined(MANYSPAN_ISA_avx512)
+  r.v[0] = (NativeI)_mm512_cvtepi8_epi32(x);
+#else
+  r.v[0] = (NativeI)_mm256_cvtepi8_epi32(x);
+  r.v[1] = (NativeI)_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(x, x));
+#endif
+  return r;
+}
+#endif
 MANYSPAN_INLINE I load_i8(const void* p) {
   I r;
 #if defined(MANYSPAN_ISA_avx512)

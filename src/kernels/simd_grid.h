@@ -121,7 +121,7 @@ MANYSPAN_INLINE Nibbles e2m1_doubled(const void* bytes) {
   const __m128i both = _mm_loadu_si128(static_cast<const __m128i*>(bytes));
   const __m128i low = _mm_shuffle_epi8(table, _mm_and_si128(both, mask));
   const __m128i high = _mm_shuffle_epi8(table, _mm_and_si128(_mm_srli_epi16(both, 4), mask));
-  return {to_f32(load_i8(&low)), to_f32(load_i8(&high))};
+  return {to_f32(widen_i8(low)), to_f32(widen_i8(high))};
 #else
   static constexpr float kTwice[16] = {0, 1, 2, 3, 4, 6, 8, 12, -0.0f, -1, -2, -3, -4, -6, -8, -12};
   const auto* b = static_cast<const std::uint8_t*>(bytes);
@@ -139,7 +139,7 @@ MANYSPAN_INLINE F e2m1_row_doubled(const void* bytes) {
   const __m128i both = _mm_loadl_epi64(static_cast<const __m128i*>(bytes));
   const __m128i low = _mm_and_si128(both, mask), high = _mm_and_si128(_mm_srli_epi16(both, 4), mask);
   const __m128i row = _mm_shuffle_epi8(table, _mm_unpacklo_epi8(low, high));
-  return to_f32(load_i8(&row));
+  return to_f32(widen_i8(row));
 #else
   const auto* b = static_cast<const std::uint8_t*>(bytes);
   float row[kLanes];

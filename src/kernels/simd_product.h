@@ -10,8 +10,8 @@
 
 namespace manyspan::kernels::MANYSPAN_ISA {
 
-inline constexpr int kTilesAtOnce = 2;         // 32 outputs: a whole group of the FP8 grid
-inline constexpr std::int64_t kMostRows = 96;  // of one call; its scratch lies on the stack
+inline constexpr int kTilesAtOnce = 2;          // 32 outputs: a whole group of the FP8 grid
+inline constexpr std::int64_t kMostRows = 192;  // of one call; its scratch lies on the stack
 inline constexpr std::int64_t kChunkRows =
     384;  // that an operation takes through at a time: bounds its scratch
 
@@ -25,6 +25,13 @@ MANYSPAN_INLINE std::int64_t unit_rows(std::int64_t rows, std::int64_t across, c
   std::int64_t unit = kMostRows;
   while (unit > 12 && (rows + unit - 1) / unit * across < 3 * workers.threads()) unit /= 2;
   return unit;
+}
+
+// Neighbouring units of columns that one thread takes where rows are few: what follows in memory comes next.
+MANYSPAN_INLINE std::int64_t columns_together(std::int64_t rows, std::int64_t across,
+                                              const Workers& workers) {
+  const std::int64_t each = across / (4 * workers.threads());
+  return rows > 2 || each < 1 ? 1 : each;
 }
 
 // A guess of what a call of tile_products costs, in cycles.

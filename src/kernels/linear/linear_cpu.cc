@@ -112,12 +112,17 @@ void linear(Queue& queue, const Linear& p) {
     prepare(workers, p, in, first, rows);
     const std::int64_t deep = unit_rows(rows, columns, workers), down = (rows + deep - 1) / deep;
     const std::int64_t cycles = product_cycles(deepest, rows < deep ? rows : deep);
-    share(workers, columns * down, cycles, [&](std::int64_t item) {
-      std::int64_t unit = item / down;
-      std::int32_t i = 0;
-      for (; unit >= units_of(p.parts[i].w); ++i) unit -= units_of(p.parts[i].w);
+    const std::int64_t wide = columns_together(rows, columns, workers);
+    share(workers, (columns + wide - 1) / wide * down, cycles * wide, [&](std::int64_t item) {
       const std::int64_t begin = item % down * deep, left = rows - begin;
-      multiply(p, p.parts[i], in.row[i], unit, first, begin, left < deep ? left : deep);
+      std::int64_t unit = item / down * wide, end = unit + wide < columns ? unit + wide : columns;
+      for (std::int32_t i = 0; unit < end; ++i) {
+        const std::int64_t units = units_of(p.parts[i].w);
+        for (; unit < units && unit < end; ++unit) {
+          multiply(p, p.parts[i], in.row[i], unit, first, begin, left < deep ? left : deep);
+        }
+        unit -= units, end -= units;
+      }
     });
   }
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -89,7 +90,14 @@ Workers::Workers(int threads) : team_(std::make_unique<Team>()) {
 #else
   team_->spins = false;  // instrumented threads crowd each other out
 #endif
-  for (int t = 1; t < threads; ++t) team_->threads.emplace_back([team = team_.get(), t] { team->work(t); });
+  team_->threads.reserve(threads - 1);
+  for (int t = 1; t < threads; ++t) {
+    try {
+      team_->threads.emplace_back([team = team_.get(), t] { team->work(t); });
+    } catch (const std::system_error&) {
+      break;  // the system gives no more threads: a smaller team does the same work
+    }
+  }
 }
 
 Workers::~Workers() {

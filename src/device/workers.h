@@ -15,7 +15,7 @@ namespace manyspan {
 
 class Workers {
  public:
-  // threads ≥ 1, the calling one included. With more threads than cores free, the team parks at once.
+  // threads ≥ 1, the calling one included; fewer where the system gives no more. With more threads than cores free, the team parks at once.
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -23,7 +23,7 @@ class Workers {
 
   int threads() const;
 
-  // Calls body(i, thread) once for every i in [0, count), in any order, on any threads; returns when all are
+  // The body must not throw. Calls body(i, thread) once for every i in [0, count), in any order, on any threads; returns when all are
   // done. `thread` in [0, threads()) is whose scratch to use. What body computes must not depend on it.
   template <class Body>
   void for_each(std::int64_t count, Body&& body) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/guarded.h"
 #include "engine/rooms_impl.h"
 
 namespace manyspan {
@@ -64,6 +65,10 @@ Engine::Engine(std::unique_ptr<Rooms> rooms) : rooms_(std::move(rooms)) {}
 Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options) {
+  return guarded("opening the model", [&] { return open_rooms(options); });
+}
+
+Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   auto rooms = std::make_unique<Rooms>();
   Rooms& r = *rooms;

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "engine/guarded.h"
 #include "engine/rooms_impl.h"
 #include "text/control.h"
 #include "text/decoder.h"
@@ -124,7 +125,14 @@ Result<Answer> Engine::generate(SessionId session, const Request& request,
   Rooms& r = *rooms_;
   const std::lock_guard lock(r.running);
   TRY(check_request(request, r.checkpoint->blueprint, r.facts.context));
+  auto given = guarded("generating", [&] { return answer(session, request, sink, cancel); });
+  if (!given.ok()) r.sessions->reset(session);
+  return given;
+}
 
+Result<Answer> Engine::answer(SessionId session, const Request& request,
+                              const std::function<void(const OutputPiece&)>& sink, const Cancel* cancel) {
+  Rooms& r = *rooms_;
   Answer answer;
   answer.prompt_tokens = static_cast<std::int64_t>(request.prompt.size());
   const std::vector<TokenId>& held = r.sessions->timeline(session).tokens();
@@ -143,12 +151,8 @@ Result<Answer> Engine::generate(SessionId session, const Request& request,
   const auto step = [&](std::span<const TokenId> tokens, bool sample) -> Result<TokenId> {
     const Sessions::Piece piece{session, tokens, sample ? Sessions::Want::last : Sessions::Want::nothing,
                                 wish};
-    auto out = r.sessions->step({&piece, 1}, false);
-    if (!out.ok()) {
-      r.sessions->reset(session);
-      return std::move(out).error();
-    }
-    return sample ? out.value().ids[0] : TokenId{-1};
+    const auto out = TRY(r.sessions->step({&piece, 1}, false));
+    return sample ? out.ids[0] : TokenId{-1};
   };
 
   Teller teller(tokenizer(), request, answer, sink);

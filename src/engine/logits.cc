@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/guarded.h"
 #include "engine/rooms_impl.h"
 #include "engine/taps.h"
 
@@ -81,7 +82,7 @@ Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel
     while (at < count) TRY(step(1, out.decode, nullptr));
     return out;
   };
-  auto result = run();
+  auto result = guarded("computing logits", run);
   r.sessions->close(session);
   return result;
 }

@@ -67,7 +67,6 @@ Scratch lay_out(const Blueprint& b, const Limits& limits, std::byte* memory) {
     s.engram_e = c.rows<Bf16>(t, columns * b.engram.head_dim);
     s.engram_kv = c.rows<Bf16>(t, (n + 1) * b.hidden);
   }
-  s.mean = c.rows<Bf16>(t, b.hidden);
   s.last_streams = c.rows<Bf16>(r, n * b.hidden);
   s.last_pre = c.rows<float>(r, n);
   s.z = c.rows<Bf16>(r, b.hidden);

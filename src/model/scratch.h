@@ -42,7 +42,6 @@ struct Scratch {
   kernels::Routes routes;
   std::vector<Rows<std::uint8_t>> packed;  // of each Engram layer, [T, ...]: rows as the tables hold them
   Rows<Bf16> engram_e, engram_kv;
-  Rows<Bf16> mean;  // [T, D] main hidden of one draft target
   // The sampled rows.
   Rows<Bf16> last_streams;
   Rows<float> last_pre;

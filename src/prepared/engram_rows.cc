@@ -1,7 +1,6 @@
 #include "prepared/engram_rows.h"
 
-#include <mutex>
-#include <optional>
+#include <atomic>
 #include <string>
 
 #include "base/check.h"
@@ -48,16 +47,17 @@ Result<void> EngramTables::gather(std::size_t layer, std::span<const std::int64_
   CHECK(packed.cols % row_bytes == 0, "whole table rows in a packed row");
   const std::int64_t columns = packed.cols / row_bytes;
   CHECK(static_cast<std::int64_t>(rows.size()) == packed.rows * columns, "one table row for each place");
-  std::mutex mutex;
-  std::optional<Error> failed;  // any one of the failures: they all say the same of the file
+  std::atomic<std::int64_t> failed{
+      packed.rows};  // the first token that could not be read, whatever thread met it
   workers.for_each(packed.rows, [&](std::int64_t t, int) {
-    auto read = gather_token(table, rows.subspan(t * columns, columns), packed.row(t));
-    if (read.ok()) return;
-    const std::lock_guard lock(mutex);
-    failed = std::move(read).error();
+    if (gather_token(table, rows.subspan(t * columns, columns), packed.row(t)).ok()) return;
+    std::int64_t first = failed.load();
+    while (t < first && !failed.compare_exchange_weak(first, t)) {
+    }
   });
-  if (failed) return std::move(*failed);
-  return {};
+  const std::int64_t t = failed.load();
+  if (t == packed.rows) return {};
+  return gather_token(table, rows.subspan(t * columns, columns), packed.row(t));  // again, for its message
 }
 
 }  // namespace manyspan

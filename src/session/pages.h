@@ -18,7 +18,6 @@ class PageCounts {
   // A page that nobody has, with one reference.
   // Errors: exhausted
   Result<std::int32_t> take();
-  void share(std::int32_t page);  // one more reference
   void give_back(std::int32_t page);
 
   std::int32_t used() const { return static_cast<std::int32_t>(references_.size() - free_.size()); }

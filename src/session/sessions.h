@@ -38,14 +38,13 @@ class Sessions {
     SessionId session;
     std::span<const TokenId> tokens;  // not empty
     Want want;
-    kernels::Next wish;  // used with Want::last; its position is filled in
+    kernels::Next wish;  // for the rows that are sampled; its position is filled in
   };
 
   // One step: appends each piece to its session. Sampled rows come in the order of pieces, then of tokens. A
-  // session may appear once. With `logits` the rows' logits are returned, else they are sampled (pieces with
-  // Want::all are not). Errors: invalid: a token outside the vocabulary · exhausted: a session past the
-  // context · what the pipeline says.
-  //         On any error no session has changed.
+  // session may appear once. With `logits` the rows' logits are returned, else the rows are sampled.
+  // Errors: invalid: a token outside the vocabulary · exhausted: a session past the context; these change no
+  //         session · what the pipeline says: then the sessions of the step must be reset
   Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
 
   // What a KV source holds for a session, decoded: for conformance.

@@ -11,6 +11,11 @@ Timeline::Timeline(const PageGeometry& geometry, std::vector<PageCounts>& counts
 }
 
 Result<void> Timeline::reserve(std::int64_t count) {
+  if (const std::size_t after = tokens_.size() + count;
+      after > std::min(tokens_.capacity(), classes_.capacity())) {
+    tokens_.reserve(2 * after);  // so that append() cannot fail half way
+    classes_.reserve(2 * after);
+  }
   for (std::size_t k = 0; k < tables_.size(); ++k) {
     const PageGeometry::Kind& kind = geometry_.kinds[k];
     const std::int64_t last = (length() + count - 1) / kind.tokens_per_page;

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/golden.h"
 #include "tests/support/law.h"
 #include "tests/support/model_rig.h"
 

@@ -12,7 +12,10 @@ namespace {
 
 Result<const kernels::Table*> table_of(const EngineOptions& options) {
   if (options.kernels != nullptr) return options.kernels;
-  if (options.numerics == Numerics::strict) return &kernels::kReference;
+  if (options.numerics == Numerics::strict) {
+    if (options.table.empty()) return &kernels::kReference;
+    return Error(Fault::invalid, "strict numerics run the reference, not table \"" + options.table + "\"");
+  }
   if (options.table.empty()) return kernels::host_tables().back();
   std::string known;
   for (const kernels::Table* t : kernels::host_tables()) {

@@ -5,7 +5,7 @@
 #include "engine/guarded.h"
 #include "engine/rooms_impl.h"
 #include "text/control.h"
-#include "text/decoder.h"
+#include "text/sampling_fields.h"
 
 namespace manyspan {
 namespace {
@@ -15,8 +15,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
-
-constexpr std::size_t kMostStops = 16;
 
 Result<void> check_sampling(const Sampling& s) {
   const auto refuse = [](const std::string& what) { return Error(Fault::invalid, what); };
@@ -40,7 +38,10 @@ Result<void> check_request(const Request& r, const Blueprint& b, std::int64_t co
     }
   }
   if (r.max_tokens < 0) return Error(Fault::invalid, "max-tokens must not be negative");
-  if (r.stop.size() > kMostStops) return Error(Fault::invalid, "at most 16 stop strings");
+  if (r.stop.size() > text::kMostStops) {
+    return Error(Fault::invalid, std::to_string(r.stop.size()) + " stop strings, at most " +
+                                     std::to_string(text::kMostStops));
+  };
   if (std::find(r.stop.begin(), r.stop.end(), "") != r.stop.end()) {
     return Error(Fault::invalid, "a stop string is empty");
   }

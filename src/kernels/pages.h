@@ -17,7 +17,8 @@ namespace manyspan::kernels {
 
 inline constexpr std::int32_t kWindowPageRows = 32;
 inline constexpr std::int32_t kSourcePageRows = 64;
-inline constexpr std::int32_t kTailTokens = 16;  // positions a partial group may look back; the largest ratio
+inline constexpr std::int32_t kTailTokens =
+    16;  // positions that a partial group may look back: at least the largest ratio
 
 constexpr std::int64_t padded16(std::int64_t bytes) { return (bytes + 15) / 16 * 16; }
 

@@ -11,7 +11,6 @@ void Model::Layer::block(bool pending) {
   tap("attn_in", s.x);
   mix(w.attention_mix, s.attention_mix);
   attention();
-  step.join();
   tap("attn_post", s.attention_mix.post);
   tap("attn_comb", s.attention_mix.comb);
   tap("attn_out", s.o);

@@ -2,7 +2,7 @@
 //
 // The same model code also runs while planning: then nothing is enqueued, and each operation is asked how
 // much scratch it needs and whether it takes these shapes. So the sizes are those of the calls that will be
-// made.
+// made (but for a draft capture, which only a trace asks for and which needs none).
 //
 // Threads    the thread that owns the queues
 // Spec       interfaces.md A1, A2, A10

@@ -27,7 +27,7 @@ class TraceStore final : public Trace {
                   std::int64_t cols) override;
 
   // Everything taken so far. Steps whose rows differ in width are padded to the widest: f32 and bf16 with
-  // -inf, integers with -1.
+  // -inf, i32 and i64 with -1, u8 with 0.
   std::map<std::string, Tensor> joined() const;
 
  private:

@@ -54,6 +54,7 @@ const std::byte* Placing::put(const std::byte* bytes, std::size_t count) {
 
 Weight Placing::place(std::int64_t count, const Weight& one,
                       const std::function<void(std::int64_t, std::byte*, std::byte*)>& fill) {
+  if (failed_) return {};
   Weight w = one;
   const std::int64_t codes = kernels::arranged_code_bytes(one), scales = kernels::arranged_scale_bytes(one);
   const std::int64_t next_codes = (codes + 63) / 64 * 64, next_scales = (scales + 63) / 64 * 64;
@@ -93,12 +94,10 @@ Weight Placing::rows(Role role, LayerId layer, std::int64_t first, std::int64_t 
                                      (count + rows_a_scale - 1) / rows_a_scale * scale_row);
   }
   const Plain from = plain_weight(part);
-  return place(1, kernels::arranged(from.weight, table_.tiling, RowOrder::natural),
-               [&](std::int64_t, std::byte* codes, std::byte* scales) {
-                 kernels::arrange(from.weight,
-                                  kernels::arranged(from.weight, table_.tiling, RowOrder::natural), codes,
-                                  scales);
-               });
+  const Weight to = kernels::arranged(from.weight, table_.tiling, RowOrder::natural);
+  return place(1, to, [&](std::int64_t, std::byte* codes, std::byte* scales) {
+    kernels::arrange(from.weight, to, codes, scales);
+  });
 }
 
 Weight Placing::matrix(Role role, LayerId layer) {
@@ -113,41 +112,34 @@ Weight Placing::plain(Role role, LayerId layer) {
   });
 }
 
-Weight Placing::each(Role role, LayerId layer, std::int32_t count) {
-  const Plain first = plain_weight(weights_.at(role, layer));
-  const Weight to = kernels::arranged(first.weight, table_.tiling, RowOrder::natural);
-  std::vector<Plain> from;
+std::vector<Placing::Plain> Placing::experts(Role role, LayerId layer, std::int32_t count,
+                                             Encoding encoding) {
+  std::vector<Plain> all;
   for (std::int32_t e = 0; e < count; ++e) {
     const MatrixSource& source = weights_.at(role, layer, e);
-    if (source.encoding != first.weight.encoding && !failed_) {
-      failed_ = Error(Fault::unsupported, source.place + ": " + std::string(name(source.encoding)) +
-                                              " where the layer's first expert has " +
-                                              std::string(name(first.weight.encoding)));
+    if (source.encoding != encoding && !failed_) {
+      failed_ =
+          Error(Fault::unsupported, source.place + ": " + std::string(name(source.encoding)) +
+                                        " where the layer's first expert has " + std::string(name(encoding)));
     }
-    from.push_back(plain_weight(source));
+    all.push_back(plain_weight(source));
   }
-  if (failed_) return {};
+  return all;
+}
+
+Weight Placing::each(Role role, LayerId layer, std::int32_t count) {
+  const std::vector<Plain> from = experts(role, layer, count, weights_.at(role, layer).encoding);
+  const Weight to = kernels::arranged(from[0].weight, table_.tiling, RowOrder::natural);
   return place(count, to, [&](std::int64_t e, std::byte* codes, std::byte* scales) {
     kernels::arrange(from[e].weight, to, codes, scales);
   });
 }
 
 Weight Placing::pairs(Role first, Role second, LayerId layer, std::int32_t count) {
-  const Plain model = plain_weight(weights_.at(first, layer));
-  const Weight to = kernels::arranged_pair(model.weight, table_.tiling, table_.expert_order);
-  std::vector<Plain> firsts, seconds;
-  for (std::int32_t e = 0; e < count; ++e) {
-    for (const auto& [role, list] : {std::pair{first, &firsts}, {second, &seconds}}) {
-      const MatrixSource& source = weights_.at(role, layer, e);
-      if (source.encoding != model.weight.encoding && !failed_) {
-        failed_ = Error(Fault::unsupported, source.place + ": " + std::string(name(source.encoding)) +
-                                                " where the layer's first expert has " +
-                                                std::string(name(model.weight.encoding)));
-      }
-      list->push_back(plain_weight(source));
-    }
-  }
-  if (failed_) return {};
+  const Encoding encoding = weights_.at(first, layer).encoding;
+  const std::vector<Plain> firsts = experts(first, layer, count, encoding),
+                           seconds = experts(second, layer, count, encoding);
+  const Weight to = kernels::arranged_pair(firsts[0].weight, table_.tiling, table_.expert_order);
   return place(count, to, [&](std::int64_t e, std::byte* codes, std::byte* scales) {
     kernels::arrange_pair(firsts[e].weight, seconds[e].weight, to, codes, scales);
   });

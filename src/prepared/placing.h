@@ -39,6 +39,7 @@ class Placing {
  private:
   struct Plain;
   Plain plain_weight(const MatrixSource& source);
+  std::vector<Plain> experts(Role role, LayerId layer, std::int32_t count, Encoding encoding);
   Weight place(std::int64_t count, const Weight& one,
                const std::function<void(std::int64_t, std::byte*, std::byte*)>& fill);
   const std::byte* put(const std::byte* bytes, std::size_t count);

@@ -1,6 +1,6 @@
 // mutated_tables — copies of a table with one row replaced by one that makes a known mistake.
 //
-// A row is a plain function, so what it wraps lives in a static; one mutated table of a kind at a time.
+// A row is a plain function, so what it wraps lives in a static; one mutated table is in use at a time.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,9 @@ class File {
 Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes);
 
 // Puts `parts`, one after the other, where `path` says: a reader sees the old file or the whole new one, and
-// so does whoever comes after a failure. The directory must be writable.
+// so does whoever comes after a failure. The directory must be writable. Links are followed, and what they lead
+// to is replaced or made; an old file's permissions stay. A character device or a pipe is written to as it is
+// (write_through.h); anything else that is no regular file is refused.
 Result<void> write_file_atomically(const std::string& path, std::span<const Bytes> parts);
 Result<void> write_file_atomically(const std::string& path, Bytes bytes);
 

@@ -1,33 +1,45 @@
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include "base/file.h"
 #include "base/file_error.h"
+#include "base/write_through.h"
 
 namespace manyspan {
 namespace {
 
+constexpr mode_t kPermissions = 0777;
+
 // A new file beside the one it will replace; gone again unless it is put in place.
 class Draft {
  public:
-  static Result<Draft> create(const std::string& path) {
+  // `shown` is the path that messages begin with. The permissions are those of `old`, or, where it is null,
+  // those of any new file.
+  static Result<Draft> create(const std::string& shown, const std::string& path, const struct stat* old) {
     static std::atomic<unsigned> drafts{0};
     constexpr int kTries = 100;
     for (int i = 0; i < kTries; ++i) {
       std::string name = path + ".draft-" + std::to_string(::getpid()) + "-" + std::to_string(drafts++);
-      const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0) return Draft(path, std::move(name), descriptor);
-      if (errno != EEXIST) return file_error(path, "cannot write", errno);
+      // Nobody else opens the new text before it is as private as the old.
+      const int descriptor =
+          ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old == nullptr ? 0666 : 0600);
+      if (descriptor < 0 && errno == EEXIST) continue;
+      if (descriptor < 0) return file_error(shown, "cannot write", errno);
+      Draft draft(shown, path, std::move(name), descriptor);
+      if (old != nullptr && ::fchmod(descriptor, old->st_mode & kPermissions) != 0)
+        return file_error(shown, "cannot write", errno);
+      return draft;
     }
-    return file_error(path, "cannot write", EEXIST);
+    return file_error(shown, "cannot write", EEXIST);
   }
   Draft(Draft&& other) noexcept
-      : path_(std::move(other.path_)),
+      : shown_(std::move(other.shown_)),
+        path_(std::move(other.path_)),
         name_(std::exchange(other.name_, {})),
         descriptor_(std::exchange(other.descriptor_, -1)) {}
   ~Draft() {
@@ -35,22 +47,13 @@ class Draft {
     if (!name_.empty()) ::unlink(name_.c_str());
   }
 
-  Result<void> append(Bytes bytes) {
-    constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
-    while (!bytes.empty()) {
-      const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMostAtOnce));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return file_error(path_, "cannot write", errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
-    }
-    return {};
-  }
+  Result<void> append(Bytes bytes) { return write_all(shown_, descriptor_, bytes); }
 
   Result<void> put_in_place() {
     // Before the name changes hands the bytes must be on disk, or a power cut leaves an empty file.
-    if (::fsync(descriptor_) != 0) return file_error(path_, "cannot write", errno);
-    if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(path_, "cannot write", errno);
-    if (std::rename(name_.c_str(), path_.c_str()) != 0) return file_error(path_, "cannot write", errno);
+    if (::fsync(descriptor_) != 0) return file_error(shown_, "cannot write", errno);
+    if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(shown_, "cannot write", errno);
+    if (std::rename(name_.c_str(), path_.c_str()) != 0) return file_error(shown_, "cannot write", errno);
     name_.clear();
     const std::string directory = std::filesystem::path(path_).parent_path().string();
     const int opened =
@@ -63,19 +66,45 @@ class Draft {
   }
 
  private:
-  Draft(std::string path, std::string name, int descriptor)
-      : path_(std::move(path)), name_(std::move(name)), descriptor_(descriptor) {}
+  Draft(std::string shown, std::string path, std::string name, int descriptor)
+      : shown_(std::move(shown)), path_(std::move(path)), name_(std::move(name)), descriptor_(descriptor) {}
 
-  std::string path_, name_;
+  std::string shown_, path_, name_;
   int descriptor_;
 };
+
+// Where the links at `path` end, whether or not something is there.
+Result<std::string> end_of_links(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::filesystem::path at = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::error_code fault;
+    if (!std::filesystem::is_symlink(at, fault)) return at.string();
+    const auto next = std::filesystem::read_symlink(at, fault);
+    if (fault) return file_error(path, "cannot write", fault.value());
+    at = at.parent_path() / next;  // `next` alone where it begins at the root
+  }
+  return file_error(path, "cannot write", ELOOP);
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
 
 }  // namespace
 
 Result<void> write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
   if (path.find('\0') != std::string::npos)
     return Error(Fault::invalid, "a file's path has a zero byte in it");
-  Draft draft = TRY(Draft::create(path));
+  struct stat old = {}, found = {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) return file_error(path, "cannot write", EISDIR);
+  if (exists && !S_ISREG(old.st_mode)) return write_through(path, parts);
+  const std::string target = TRY(end_of_links(path));
+  // A link under /proc may lead to a file that no longer has a name.
+  if (exists && (::stat(target.c_str(), &found) != 0 || !same_file(old, found)))
+    return write_through(path, parts);
+  Draft draft = TRY(Draft::create(path, target, exists ? &old : nullptr));
   for (const Bytes part : parts) TRY(draft.append(part));
   return draft.put_in_place();
 }

@@ -51,6 +51,15 @@ else()
   set(MANYSPAN_ISA_FLAGS_generic "")
 endif()
 
+# Programs and tests around the rooms do no heavy work of their own; optimising their templates would take longer
+# than building all the rooms.
+option(MANYSPAN_SANITIZED "This build runs under sanitizers" OFF)
+set(MANYSPAN_LIGHT_OPTIONS -O1)
+if(MANYSPAN_SANITIZED)
+  add_compile_definitions(MANYSPAN_SANITIZED)
+  set(MANYSPAN_LIGHT_OPTIONS -O0)
+endif()
+
 # Both vendors' compilers take a .cu file the same way; only their names and flags differ.
 if(MANYSPAN_GPU STREQUAL cuda)
   set(MANYSPAN_GPU_ARCHITECTURES 90a CACHE STRING "Compute capabilities to build kernels for")
@@ -178,7 +187,7 @@ function(layer name)
     endif()
     target_link_libraries(${name}_test PRIVATE ${whole} GTest::gtest_main nlohmann_json::nlohmann_json
                           ${MANYSPAN_TEST_LIBRARIES_${name}})
-    target_compile_options(${name}_test PRIVATE ${MANYSPAN_WARNINGS})
+    target_compile_options(${name}_test PRIVATE ${MANYSPAN_WARNINGS} ${MANYSPAN_LIGHT_OPTIONS})
     register_tests(${name}_test)
   endif()
   if(benches)

@@ -1,7 +1,9 @@
 #include "weights/assemble.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "container/shards.h"
 #include "weights/directory.h"
 #include "weights/matrix.h"
 #include "weights/names_hf.h"
@@ -63,6 +65,7 @@ class Assembly {
   void read(const Slot& slot, const std::string& official, std::int32_t merged) {
     if (directory_.find(official) == nullptr) {
       if (slot.capability == Capability::images) return without_images_.add(official);
+      take_scales(official);
       return missing_.add(official + " (" + std::string(name(slot.role)) + ")");
     }
     if (slot.capability == Capability::images) ++with_images_;
@@ -73,6 +76,14 @@ class Assembly {
       return wrong_.add(sources.error().message());
     }
     for (MatrixSource& source : std::move(sources).value()) weights_.sources_.push_back(std::move(source));
+  }
+
+  // Scales whose weight is missing would seem unexpected.
+  void take_scales(const std::string& official) {
+    constexpr std::string_view kWeight = ".weight";
+    if (!official.ends_with(kWeight)) return;
+    const std::string stem = official.substr(0, official.size() - kWeight.size());
+    for (const std::string_view suffix : hf_scale_suffixes()) directory_.take(stem + std::string(suffix));
   }
 
   void images_whole_or_not_at_all() {
@@ -87,24 +98,43 @@ class Assembly {
       if (part) {
         weights_.has_[static_cast<std::size_t>(*part)] = true;
       } else {
-        unexpected_.add(directory_.find(official)->name);
+        const StoredTensor& tensor = *directory_.find(official);
+        if (unexpected_.count == 0) first_unexpected_ = &tensor;
+        unexpected_.add(tensor.name);
       }
     }
   }
 
-  static void tell(std::string& message, const Some& some, std::string_view kind) {
+  // Where a tensor that is missing was looked for: the index, else the one file, else the folder.
+  std::string looked_in() const {
+    const std::filesystem::path path = container_.path();
+    std::error_code unknown;
+    if (!std::filesystem::is_directory(path, unknown)) return path.string();
+    if (std::filesystem::exists(path / kIndexName, unknown)) return (path / kIndexName).string();
+    return container_.files() == 1 ? container_.file_path(0) : path.string();
+  }
+
+  static void tell(std::string& message, const Some& some, const std::string& kind) {
     if (some.count == 0) return;
     if (!message.empty()) message += "; ";
-    message += std::to_string(some.count) + " " + std::string(kind) + ": ";
+    message += std::to_string(some.count) + " " + kind + ": ";
     for (std::size_t i = 0; i < some.named.size(); ++i) message += (i == 0 ? "" : ", ") + some.named[i];
     const std::int64_t more = some.count - static_cast<std::int64_t>(some.named.size());
     if (more > 0) message += " and " + std::to_string(more) + " more";
   }
 
+  std::string the_only_one() const {
+    if (wrong_.count == 1) return wrong_.named[0];
+    if (missing_.count == 1) return looked_in() + ": missing tensor " + missing_.named[0];
+    return container_.place(*first_unexpected_) + ": unexpected; the model has no such weight";
+  }
+
   Error faults() const {
+    if (wrong_.count + missing_.count + unexpected_.count == 1) return Error(fault_, the_only_one());
     std::string message;
+    const std::string file = looked_in();
     tell(message, wrong_, "wrong");
-    tell(message, missing_, "missing");
+    tell(message, missing_, file == container_.path() ? "missing" : "missing from " + file);
     tell(message, unexpected_, "unexpected");
     return Error(fault_, container_.path() + ": " + message);
   }
@@ -115,6 +145,7 @@ class Assembly {
   Directory directory_;
   Weights weights_;
   Some wrong_, missing_, unexpected_, without_images_;
+  const StoredTensor* first_unexpected_ = nullptr;
   std::int64_t with_images_ = 0;
   Fault fault_ = Fault::corrupt;  // of the first that is wrong
 };

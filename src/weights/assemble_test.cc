@@ -1,5 +1,7 @@
 #include "weights/assemble.h"
 
+#include "base/json.h"
+#include "base/temporary_folder.h"
 #include "weights/tiny_checkpoint.h"
 
 namespace manyspan {
@@ -167,7 +169,7 @@ TEST_F(Assemble, WhatIsMissingIsNamed) {
         "layers.2.attn.compressor.wgate.weight", "layers.5.ffn.experts.3.w2.weight", "norm.weight"}) {
     const auto node = tensors_.extract(name);
     const std::string message = refusal();
-    EXPECT_SAYS(message, "1 missing: " + name + " (");
+    EXPECT_TRUE(message.starts_with(file_ + ": missing tensor " + name + " (")) << message;
     tensors_[name] = node.mapped();
   }
   for (int e = 0; e < 8; ++e) {
@@ -192,6 +194,47 @@ TEST_F(Assemble, WhatIsUnexpectedIsNamed) {
   EXPECT_SAYS(refusal(), "2 unexpected: layers.4.attn.compressor.norm.weight, layers.5.attn.wq_c.weight");
 }
 
+TEST_F(Assemble, AFaultThatStandsAloneBeginsWithItsFileAndTensor) {
+  Held& norm = tensors_.at("norm.weight");
+  norm.shape = {32, 2};
+  EXPECT_EQ(refusal(), file_ + ": tensor norm.weight: is BF16 [32, 2], must be [64]");
+  norm.shape = {64};
+  tensors_["layers.5.attn.wq_c.weight"] = norm;
+  EXPECT_EQ(refusal(),
+            file_ + ": tensor layers.5.attn.wq_c.weight: unexpected; the model has no such weight");
+  norm.shape = {32, 2};
+  EXPECT_EQ(refusal(), file_ + ": 1 wrong: " + file_ +
+                           ": tensor norm.weight: is BF16 [32, 2], must be [64]; 1 unexpected: "
+                           "layers.5.attn.wq_c.weight");
+}
+
+TEST_F(Assemble, WhatIsMissingNamesTheFileOrIndexThatWasLookedIn) {
+  const TemporaryFolder folder;
+  tensors_.erase("norm.weight");
+  const auto written = [&](const std::string& name) {
+    std::vector<TensorToWrite> all;
+    for (const auto& [tensor, held] : tensors_) all.push_back({tensor, held.type, held.shape, held.data});
+    ASSERT_TRUE(write_safetensors(folder / name, all).ok());
+  };
+  const auto message = [&] {
+    const Container container = open_container(folder.path()).value();
+    auto made = assemble(container, blueprint_);
+    return made.ok() ? "accepted" : made.error().message();
+  };
+  const std::string missing = ": missing tensor norm.weight (final norm)";
+  written("model.safetensors");
+  EXPECT_EQ(message(), folder / "model.safetensors" + missing);
+  tensors_.erase("head.weight");
+  written("model.safetensors");
+  EXPECT_SAYS(message(), folder.path() + ": 2 missing from " + (folder / "model.safetensors") +
+                             ": head.weight (head), norm.weight");
+  std::string map;
+  for (const auto& [tensor, held] : tensors_)
+    map += (map.empty() ? "" : ", ") + json_quoted(tensor) + ": \"model.safetensors\"";
+  folder.put("model.safetensors.index.json", "{\"weight_map\": {" + map + "}}");
+  EXPECT_SAYS(message(), "2 missing from " + (folder / "model.safetensors.index.json") + ": head");
+}
+
 TEST_F(Assemble, ADeepSeekV4FileIsCalledSo) {
   tensors_["layers.2.attn.compressor.ape"] = tensors_.at("norm.weight");
   EXPECT_SAYS(refusal(), "layers.2.attn.compressor.ape: only DeepSeek-V4 has this tensor");
@@ -203,7 +246,7 @@ TEST_F(Assemble, ImageBiasesAreThereForAllLayersOrNone) {
   ASSERT_EQ(refusal(), "accepted");
   EXPECT_TRUE(weights_->has(Capability::images));
   tensors_.erase("layers.7.ffn.gate.bias_vl");
-  EXPECT_SAYS(refusal(), "1 missing: layers.7.ffn.gate.bias_vl (other layers have theirs)");
+  EXPECT_SAYS(refusal(), "missing tensor layers.7.ffn.gate.bias_vl (other layers have theirs)");
 }
 
 }  // namespace

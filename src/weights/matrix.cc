@@ -93,6 +93,22 @@ struct Reader {
     return text_of_shape({rows, cols});
   }
 
+  // An expert's bytes must not contradict what the config says of them. A copy decoded to floats may keep its word.
+  Result<void> check_said(Encoding e) const {
+    using Said = Quantization::ExpertDtype;
+    const Said said = wanted.quantization.expert_dtype;
+    const bool expert =
+        slot.role == Role::expert_w1 || slot.role == Role::expert_w2 || slot.role == Role::expert_w3;
+    if (!expert || said == Said::unsaid || !has_scales(e)) return {};
+    const Said stored = code_bits(e) == 4 ? Said::fp4 : Said::fp8;
+    if (stored == said) return {};
+    const std::string word = said == Said::fp4 ? "fp4" : said == Said::fp8 ? "fp8" : "bf16";
+    return wrong(*codes,
+                 "is stored as " + std::string(name(codes->type)) + " (" + std::string(name(e)) +
+                     "), but the config's expert_dtype is " + word,
+                 Fault::invalid);
+  }
+
   Result<void> read_codes() {
     const std::optional<Encoding> e = encoding();
     if (!e || !slot.allowed.has(*e)) {
@@ -101,6 +117,7 @@ struct Reader {
       if (e && *e != Encoding::f16) what += " (" + std::string(name(*e)) + ")";
       return wrong(*codes, what, Fault::unsupported);
     }
+    TRY(check_said(*e));
     // How many columns one element of the stored shape holds.
     const std::int64_t packed = bits(codes->type) / code_bits(*e);
     if (slot.cols % packed != 0 || !shaped(*codes, slot.rows, slot.cols / packed)) {
@@ -170,15 +187,34 @@ struct Reader {
     }
     // Tables are too large to read through; their rows are looked at when they are used.
     if (!wanted.scan || slot.kind == SlotKind::row_scaled_table) return {};
-    if (whole.scale_type == ScaleType::e8m0) {
-      if (const auto at = first_e8m0_nan(whole.scales))
-        return wrong(*scales, "scale " + std::to_string(*at) + " is NaN");
-    }
-    if (has_scales(whole.encoding) && code_bits(whole.encoding) == 8) {
+    if (!has_scales(whole.encoding)) return scan_floats();
+    TRY(scan_scales());
+    if (code_bits(whole.encoding) == 8) {
       if (const auto at = first_fp8_nan(whole.codes))
         return wrong(*codes, "code " + std::to_string(*at) + " is NaN");
     }
     return {};
+  }
+
+  Result<void> scan_floats() const {
+    const auto first = whole.encoding == Encoding::f32   ? first_unbounded_f32
+                       : whole.encoding == Encoding::f16 ? first_unbounded_f16
+                                                         : first_unbounded_bf16;
+    if (const auto at = first(whole.codes))
+      return wrong(*codes, "number " + std::to_string(*at) + " is NaN or infinite");
+    return {};
+  }
+
+  Result<void> scan_scales() const {
+    const bool fp4 = code_bits(whole.encoding) == 4, e8m0 = whole.scale_type == ScaleType::e8m0;
+    const std::uint8_t most = fp4 ? kMostFp4Scale : kMostFp8Scale;
+    const auto at = e8m0 ? first_e8m0_above(whole.scales, most) : first_scale_above(whole.scales, most);
+    if (!at) return {};
+    const std::string scale = "scale " + std::to_string(*at) + " is ";
+    if (e8m0 && whole.scales[*at] == std::byte{kE8m0Nan}) return wrong(*scales, scale + "NaN");
+    return wrong(*scales, scale + "above 2^" + std::to_string(most - 127) +
+                              ": F32 does not hold its product with " +
+                              (fp4 ? "6, the largest FP4 code" : "448, the largest FP8 code"));
   }
 
   std::vector<MatrixSource> cut() const {

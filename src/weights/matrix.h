@@ -11,8 +11,10 @@
 // E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
 // whatever the config says.
 //
-// Errors     corrupt: shapes, missing scales, NaN codes or scales · unsupported: a type or encoding the slot
-//            excludes
+// Experts may not be stored in a form that contradicts the config's expert_dtype; plain ones always may.
+//
+// Errors     corrupt: shapes, missing scales, a number that is NaN or infinite, a scale that makes a code's
+//            largest number so · unsupported: a type or encoding the slot excludes · invalid: expert_dtype
 // Spec       containers.md A.2 rule 11, A.5; quant_formats.md 4
 #pragma once
 
@@ -32,7 +34,7 @@ struct MatrixWanted {
   const Slot& slot;
   const Quantization& quantization;
   std::int32_t merged = 0;  // above 0: this many matrices in one tensor of rank 3
-  bool scan = true;         // look for NaN codes and scales
+  bool scan = true;         // look for numbers that are not finite
 };
 
 // `official`: the tensor's official name, which is in `directory`. One source for each matrix of the tensor.

@@ -1,5 +1,7 @@
 #include "weights/matrix.h"
 
+#include <cmath>
+
 #include "weights/tiny_checkpoint.h"
 
 namespace manyspan {
@@ -22,6 +24,96 @@ TEST_F(Matrix, NanIsRefusedWhereverItIs) {
   EXPECT_SAYS(break_byte("layers.5.attn.wkv.weight", 0, 0x7f), "code 0 is NaN");
   EXPECT_EQ(break_byte("layers.5.ffn.experts.3.w2.weight", 9, 0xff), "accepted");
   EXPECT_EQ(break_byte("layers.1.engram.embed.weight", 9, 0x7f), "accepted");  // seen when the row is read
+}
+
+TEST_F(Matrix, NoFloatMayBeNanOrInfinite) {
+  const auto with = [&](const std::string& name, std::size_t at, std::uint32_t bits) {
+    Held& held = tensors_.at(name);
+    const std::size_t wide = held.type == StoredType::f32 ? 4 : 2;
+    std::byte* place = held.data.data() + at * wide;
+    std::array<std::byte, 4> before{};
+    std::memcpy(before.data(), place, wide);
+    std::memcpy(place, &bits, wide);
+    const std::string message = refusal();
+    std::memcpy(place, before.data(), wide);
+    return message;
+  };
+  for (const std::string name :
+       {"embed.weight", "head.weight", "norm.weight", "layers.5.attn_norm.weight",
+        "layers.5.attn.compressor.wkv.weight", "layers.5.attn.indexer.weights_proj.weight",
+        "layers.3.ffn.gate.weight", "layers.1.engram.q_weight"}) {
+    ASSERT_EQ(tensors_.at(name).type, StoredType::bf16) << name;
+    EXPECT_EQ(with(name, 33, 0xff80u), file_ + ": tensor " + name + ": number 33 is NaN or infinite");
+  }
+  for (const std::string name : {"layers.5.hc_attn_fn", "layers.5.hc_ffn_base", "layers.5.hc_ffn_scale",
+                                 "layers.5.attn.attn_sink", "layers.3.ffn.gate.bias"}) {
+    ASSERT_EQ(tensors_.at(name).type, StoredType::f32) << name;
+    EXPECT_EQ(with(name, 2, 0x7f800001u), file_ + ": tensor " + name + ": number 2 is NaN or infinite");
+  }
+  tensors_.at("layers.3.ffn.gate.weight").type = StoredType::f16;
+  EXPECT_SAYS(with("layers.3.ffn.gate.weight", 511, 0x7c01u),
+              "ffn.gate.weight: number 511 is NaN or infinite");
+  EXPECT_SAYS(with("layers.3.ffn.gate.weight", 511, 0x7bffu), "accepted");
+}
+
+TEST_F(Matrix, AScaleMustNotCarryACodeBeyondF32) {
+  const auto with = [&](const std::string& name, int code) {
+    std::byte& b = tensors_.at(name).data[1];
+    const std::byte before = std::exchange(b, static_cast<std::byte>(code));
+    const std::string message = refusal();
+    b = before;
+    return message;
+  };
+  EXPECT_EQ(with("layers.5.attn.wkv.scale", 246), "accepted");
+  EXPECT_SAYS(with("layers.5.attn.wkv.scale", 247), "attn.wkv.scale: scale 1 is above 2^119: F32 does not");
+  EXPECT_SAYS(with("layers.5.attn.wkv.scale", 254), "its product with 448, the largest FP8 code");
+  EXPECT_EQ(with("layers.5.ffn.experts.3.w2.scale", 252), "accepted");
+  EXPECT_SAYS(with("layers.5.ffn.experts.3.w2.scale", 253), "scale 1 is above 2^125: F32 does not hold its");
+
+  rescale(128, 128, StoredType::f32);
+  const float last = std::ldexp(1.0f, 119), large = std::ldexp(1.0f, 120);
+  std::memcpy(tensors_.at("layers.5.attn.wq_b.scale").data.data() + 4, &last, 4);
+  EXPECT_EQ(refusal(), "accepted");
+  std::memcpy(tensors_.at("layers.5.attn.wq_b.scale").data.data() + 4, &large, 4);
+  EXPECT_SAYS(refusal(), "attn.wq_b.scale: scale 1 is above 2^119");
+}
+
+TEST_F(Matrix, ExpertsAreStoredAsTheConfigSays) {
+  using Said = Quantization::ExpertDtype;
+  blueprint_.quantization.expert_dtype = Said::fp8;
+  const std::string w1 = "layers.0.ffn.experts.0.w1";
+  EXPECT_SAYS(refusal(), file_ + ": tensor " + w1 +
+                             ".weight: is stored as I8 (MXFP4), but the config's expert_dtype is fp8");
+  blueprint_.quantization.expert_dtype = Said::bf16;
+  EXPECT_SAYS(refusal(), "but the config's expert_dtype is bf16");
+  blueprint_.quantization.expert_dtype = Said::unsaid;
+  EXPECT_EQ(refusal(), "accepted");
+
+  for (auto& [name, held] : tensors_) {
+    if (name.find(".ffn.experts.") == std::string::npos || name.starts_with("mtp.")) continue;
+    if (name.ends_with(".weight")) {
+      held.type = StoredType::f8_e4m3;
+      held.shape[1] *= 2;
+      held.data.assign(held.data.size() * 2, std::byte{0x38});
+    } else {
+      held.shape[0] /= 32;
+      held.data.assign(held.data.size() / 32, std::byte{127});
+    }
+  }
+  EXPECT_EQ(refusal(), "accepted");
+  blueprint_.quantization.expert_dtype = Said::fp8;
+  EXPECT_EQ(refusal(), "accepted");
+  blueprint_.quantization.expert_dtype = Said::fp4;
+  EXPECT_SAYS(refusal(), ".weight: is stored as F8_E4M3 (FP8 32x32), but the config's expert_dtype is fp4");
+
+  for (auto& [name, held] : tensors_) {
+    if (!name.starts_with(w1)) continue;
+    if (!name.ends_with(".weight")) continue;
+    held.type = StoredType::bf16;
+    held.data.assign(held.data.size() * 2, std::byte{0});
+  }
+  tensors_.erase(w1 + ".scale");
+  EXPECT_FALSE(says(refusal(), w1)) << "decoded to floats, it may keep its word";
 }
 
 TEST_F(Matrix, ARoleRefusesWhatIsTooCoarseForIt) {
@@ -77,7 +169,7 @@ TEST_F(Matrix, HostileScalesAreNamed) {
     b.q_rank = b.hidden = static_cast<std::int32_t>(container.find("layers.0.attn.wq_a.weight")->shape[0]);
     auto made = assemble(container, b);
     ASSERT_FALSE(made.ok());
-    EXPECT_SAYS(made.error().message(), "1 wrong: ");
+    EXPECT_SAYS(made.error().message(), path + ": ");
     EXPECT_SAYS(made.error().message(), "layers.0.attn.wq_a");
     EXPECT_SAYS(made.error().message(), part);
   }

@@ -32,8 +32,7 @@ constexpr Spelling kFlatSpellings[] = {
 };
 
 Error not_ours(const std::string& what) {
-  return Error(Fault::unsupported,
-               "config.json: " + what + "; this program runs DeepSeek-V4.1 (model_type \"deepseek_v41\")");
+  return Error(Fault::unsupported, what + "; this program runs DeepSeek-V4.1 (model_type \"deepseek_v41\")");
 }
 
 // Refuses other models by the name they give themselves.
@@ -59,8 +58,8 @@ Result<void> check_family(const Json& root, const Json& text) {
 
 Error all_of(const Faults& faults) {
   constexpr std::size_t kMostNamed = 40;
-  std::string message = "config.json: ";
-  if (faults.size() > 1) message += std::to_string(faults.size()) + " faults: ";
+  std::string message;
+  if (faults.size() > 1) message = std::to_string(faults.size()) + " faults: ";
   for (std::size_t i = 0; i < std::min(faults.size(), kMostNamed); ++i)
     message += (i == 0 ? "" : "; ") + faults[i];
   if (faults.size() > kMostNamed) message += "; and " + std::to_string(faults.size() - kMostNamed) + " more";
@@ -72,17 +71,15 @@ Error all_of(const Faults& faults) {
 Result<Blueprint> read_blueprint(std::string_view config) {
   constexpr std::size_t kLongest = 4 << 20;
   if (config.size() > kLongest) {
-    return Error(Fault::invalid, "config.json: " + std::to_string(config.size()) + " bytes, more than " +
-                                     std::to_string(kLongest));
+    return Error(Fault::invalid,
+                 std::to_string(config.size()) + " bytes, more than " + std::to_string(kLongest));
   }
-  auto parsed = parse_json(config);
-  if (!parsed.ok()) return std::move(parsed).error().within("config.json");
-  const Json json = std::move(parsed).value();
+  const Json json = TRY(parse_json(config));
   if (json.object() == nullptr)
-    return Error(Fault::invalid, "config.json: must be an object, is " + std::string(json.kind_name()));
+    return Error(Fault::invalid, "must be an object, is " + std::string(json.kind_name()));
   const Json* nested = json.find("text_config");
   if (nested != nullptr && nested->object() == nullptr)
-    return Error(Fault::invalid, "config.json: text_config: must be an object");
+    return Error(Fault::invalid, "text_config: must be an object");
   TRY(check_family(json, nested == nullptr ? json : *nested));
 
   Faults faults;

@@ -3,7 +3,8 @@
 // Read from the official nested keys, or from the flat keys of the official inference config; consistent
 // once read, so that everything derived from it (layers, slots, engram_map) needs no further checks.
 //
-// Errors     unsupported: another model type · invalid: every fault of the file in one message
+// Errors     unsupported: another model type · invalid: every fault of the file in one message, which names keys
+//            but no file: that is the caller's to add, as it is for warnings
 // Threads    plain data
 // Spec       model.md 1, 3
 #pragma once

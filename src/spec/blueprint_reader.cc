@@ -157,7 +157,7 @@ struct Reader {
   void vision() {
     if (form == Form::flat) {
       if (root.has("vision_config"))
-        b.warnings.push_back("config.json: vision_config is ignored in the flat form, which is text only");
+        b.warnings.push_back("vision_config is ignored in the flat form, which is text only");
       return root.ignore({"vision_config", "image_token_id"});
     }
     const std::int32_t image = root.int32("image_token_id", {-1, kMostTokens - 1}, -1);
@@ -248,7 +248,7 @@ struct Reader {
       if (owned)
         faults.push_back(full + ": a key of the model that this program does not know");
       else if (b.warnings.size() < kMostWarnings)
-        b.warnings.push_back("config.json: " + full + " is not known and is ignored");
+        b.warnings.push_back(full + " is not known and is ignored");
     }
   }
 

@@ -175,6 +175,28 @@ TEST(Blueprint, OtherModelsAreRefusedByName) {
   EXPECT_TRUE(says(refusal(with("model_type", "qwen3")), "model_type is \"qwen3\""));
 }
 
+TEST(Blueprint, NoMessageNamesTheFileWhichTheCallerDoes) {
+  EXPECT_EQ(refusal(with("o_groups", 16)), "text_config.o_groups: is 16, supported: 1 to 8");
+  EXPECT_TRUE(refusal(with_root("model_type", "llama")).starts_with("model_type is \"llama\"; this program"));
+  Json config = release();
+  config.set("text_config", 3);
+  for (const std::string& bad :
+       {std::string(""), std::string("[]"), std::string("{}"), compact_json(config),
+        with_root("model_type", "deepseek_v4"), std::string((4 << 20) + 1, ' '), with("hc_hidden", 1)}) {
+    const std::string message = refusal(bad);
+    EXPECT_NE(message, "accepted");
+    EXPECT_FALSE(says(message, "config.json")) << message;
+  }
+  Json flat = parse_json(file("tests/data/configs/release_flat.json")).value();
+  flat.set("vision_config", Json(Json::Object()));
+  flat.set("colour", "green");
+  for (const std::string& config_text : {compact_json(flat), with("favourite_colour", "green")}) {
+    const auto warnings = read_blueprint(config_text).value().warnings;
+    EXPECT_FALSE(warnings.empty());
+    for (const std::string& warning : warnings) EXPECT_FALSE(says(warning, "config.json")) << warning;
+  }
+}
+
 TEST(Blueprint, UnknownKeysAreWarnedOfOnce) {
   auto read = read_blueprint(with("favourite_colour", "green"));
   ASSERT_TRUE(read.ok());

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "engine/guarded.h"
@@ -153,7 +154,13 @@ Result<Answer> Engine::answer(SessionId session, const Request& request,
     const Sessions::Piece piece{session, tokens, sample ? Sessions::Want::last : Sessions::Want::nothing,
                                 wish};
     const auto out = TRY(r.sessions->step({&piece, 1}, false));
-    return sample ? out.ids[0] : TokenId{-1};
+    if (!sample) return TokenId{-1};
+    if (!std::isfinite(out.logprobs[0])) {
+      return Error(Fault::corrupt, "the model's logits are not finite at position " +
+                                       std::to_string(r.sessions->timeline(session).length() - 1) +
+                                       "; the checkpoint is damaged or unsuited");
+    }
+    return out.ids[0];
   };
 
   Teller teller(tokenizer(), request, answer, sink);

@@ -6,6 +6,7 @@
 
 #include "apps/bundled_model.h"
 #include "apps/settings.h"
+#include "engine/model_folder.h"
 
 namespace manyspan::app {
 
@@ -24,13 +25,12 @@ Result<std::string> model_folder(const std::string& model) {
   const fs::file_status status = fs::status(model, why);
   if (fs::is_directory(status)) return model;
   if (!fs::exists(status)) return Error(Fault::not_found, fmt::format("{}: {}", model, why.message()));
-  const fs::path path(model);
-  const std::string extension = path.extension().string();
+  const std::string extension = fs::path(model).extension().string();
   if (extension == ".gguf") return Error(Fault::unsupported, model + ": GGUF files are not read yet");
   if (extension != ".safetensors" && extension != ".json") {
     return Error(Fault::unsupported, model + ": neither a folder nor a .safetensors file");
   }
-  return path.has_parent_path() ? path.parent_path().string() : std::string(".");
+  return model_folder_of(model);
 }
 
 }  // namespace manyspan::app

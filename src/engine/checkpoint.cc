@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/generation_config.h"
+#include "engine/model_folder.h"
 #include "text/engram_tokens.h"
 #include "weights/assemble.h"
 
@@ -13,14 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMostConfigBytes = 16 << 20;
 constexpr std::uint64_t kMostMapBytes = 64 << 20;
-
-// The folder that config.json and tokenizer.json lie in.
-std::string folder_of(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return path;
-  const auto parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
 
 std::string in(const std::string& folder, const char* file) {
   return (std::filesystem::path(folder) / file).string();
@@ -95,7 +88,7 @@ Result<EngramMap> engram_map_of(const std::string& folder, const Blueprint& b,
 
 Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path) {
   if (!exists(path)) return Error(Fault::not_found, path + ": no such file or directory");
-  const std::string folder = folder_of(path);
+  const std::string folder = model_folder_of(path);
   Blueprint blueprint = TRY(blueprint_of(folder));
   Schedule schedule = schedule_of(blueprint);
   auto container = std::make_unique<Container>(TRY(open_container(path)));
@@ -113,7 +106,7 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path) {
   std::optional<EngramMap> map;
   if (!blueprint.engram.layers.empty())
     map = TRY(engram_map_of(folder, blueprint, tokenizer ? &*tokenizer : nullptr));
-  GenerationDefaults defaults = TRY(read_generation_config(in(folder, "generation_config.json")));
+  GenerationDefaults defaults = TRY(read_generation_config(in(folder, "generation_config.json"), &blueprint));
 
   std::vector<std::string> warnings = blueprint.warnings;
   return std::unique_ptr<Checkpoint>(new Checkpoint{

@@ -1,6 +1,8 @@
 #include "engine/generation_config.h"
 
 #include <charconv>
+#include <cstdint>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -29,10 +31,57 @@ Result<void> read_number(const Json& root, const char* key, float least, float m
   return {};
 }
 
-Result<GenerationDefaults> read(const std::string& text) {
+Result<void> check_top_k(const Json& root) {
+  const Json* value = root.find("top_k");
+  if (value == nullptr || value->is_null()) return {};
+  if (!value->is_integer()) return wrong("top_k", "an integer", *value);
+  const auto number = value->integer();
+  if (!number || *number < 0 || *number > INT32_MAX) {
+    return Error(Fault::invalid,
+                 "top_k: " + python_json(*value) + " is not between 0 and " + std::to_string(INT32_MAX));
+  }
+  return {};
+}
+
+Result<void> check_id(const char* key, const Json& value, const Blueprint* b, std::int32_t expected) {
+  if (!value.is_integer()) return wrong(key, "a token id", value);
+  const auto id = value.integer();
+  const auto refuse = [&](const std::string& what) {
+    return Error(Fault::invalid, std::string(key) + ": " + python_json(value) + what);
+  };
+  if (!id || *id < 0) return refuse(" is no token id");
+  if (b == nullptr) return {};
+  if (*id >= b->vocabulary) return refuse(" is outside the vocabulary of " + std::to_string(b->vocabulary));
+  if (*id != expected) return refuse(", but config.json has " + std::to_string(expected));
+  return {};
+}
+
+Result<void> check_ids(const Json& root, const Blueprint* b) {
+  constexpr std::pair<const char*, std::int32_t Blueprint::*> kIds[] = {
+      {"bos_token_id", &Blueprint::bos_token},
+      {"eos_token_id", &Blueprint::eos_token},
+      {"pad_token_id", &Blueprint::pad_token}};
+  for (const auto& [key, id] : kIds) {
+    const Json* value = root.find(key);
+    if (value == nullptr || value->is_null()) continue;
+    const std::int32_t expected = b == nullptr ? 0 : b->*id;
+    const Json::Array* list = id == &Blueprint::eos_token ? value->array() : nullptr;
+    if (list != nullptr && list->size() != 1) {
+      return Error(Fault::invalid, std::string(key) + ": a list of " + std::to_string(list->size()) +
+                                       ", only one id that ends an answer is supported" +
+                                       (b == nullptr ? "" : ", config.json's " + std::to_string(expected)));
+    }
+    TRY(check_id(key, list == nullptr ? *value : (*list)[0], b, expected));
+  }
+  return {};
+}
+
+Result<GenerationDefaults> read(const std::string& text, const Blueprint* blueprint) {
   const Json root = TRY(parse_json(text));
   if (root.object() == nullptr)
     return Error(Fault::invalid, "expected an object, found " + std::string(root.kind_name()));
+  TRY(check_ids(root, blueprint));
+  TRY(check_top_k(root));
   GenerationDefaults d;
   if (const Json* sample = root.find("do_sample"); sample != nullptr && !sample->is_null()) {
     if (!sample->boolean()) return wrong("do_sample", "true or false", *sample);
@@ -66,13 +115,13 @@ bool is_thinking(const std::string& thinking) {
   return fault == std::errc{} && end == thinking.data() + thinking.size() && effort >= 1 && effort <= 100;
 }
 
-Result<GenerationDefaults> read_generation_config(const std::string& path) {
+Result<GenerationDefaults> read_generation_config(const std::string& path, const Blueprint* blueprint) {
   auto text = read_file(path, kMostBytes);
   if (!text.ok()) {
     if (text.error().fault() == Fault::not_found) return GenerationDefaults{};
     return std::move(text).error();
   }
-  auto defaults = read(text.value());
+  auto defaults = read(text.value(), blueprint);
   if (!defaults.ok()) return std::move(defaults).error().within(path);
   return defaults;
 }

@@ -1,17 +1,23 @@
 // generation_config — the defaults that a checkpoint brings: do_sample, temperature, top_p, thinking.
 //
-// Errors     corrupt: not JSON; invalid: a value of the wrong kind or range. A file that is absent leaves all
-//            as it was
+// Its token ids and top_k are checked, and then of no use: the ids are config.json's, and a set of several ids
+// that end an answer is not supported.
+//
+// Errors     corrupt: not JSON; invalid: a value of the wrong kind or range, or a token id that is not
+//            config.json's. A file that is absent leaves all as it was
 #pragma once
 
 #include <string>
 
 #include "base/result.h"
 #include "engine/options.h"
+#include "spec/blueprint.h"
 
 namespace manyspan {
 
-Result<GenerationDefaults> read_generation_config(const std::string& path);
+// `blueprint` is what config.json says; where it is null, ids are compared with nothing.
+Result<GenerationDefaults> read_generation_config(const std::string& path,
+                                                  const Blueprint* blueprint = nullptr);
 
 // Whether `thinking` is one of off, on, low, high, max or 1 to 100.
 bool is_thinking(const std::string& thinking);

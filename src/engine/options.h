@@ -18,7 +18,7 @@ enum class Numerics : std::uint8_t {
 };
 
 struct EngineOptions {
-  std::string model{};  // a directory in the official layout, or a .safetensors file beside its config.json
+  std::string model{};  // a directory in the official layout, or a .safetensors file, or a link to one, beside its config.json
   Numerics numerics = Numerics::fast;
   std::string table{};  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
   const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed

@@ -51,10 +51,7 @@ class Shown {
   const Result<void>& written() const { return written_; }
 
  private:
-  void aside(const std::string& text) {
-    fmt::print(stderr, "{}", text);
-    std::fflush(stderr);
-  }
+  void aside(const std::string& text) { write_error(text); }
   void put(std::string_view text) {
     if (text.empty() || !written_.ok()) return;
     last_ = text.back();
@@ -77,7 +74,7 @@ double rate(std::int64_t tokens, double seconds) {
 
 Result<Answered> answer(Engine& engine, SessionId session, const Request& request, const Common& common,
                         bool stream) {
-  OwnInterrupt interrupt(*common.cancel);
+  OwnInterrupt interrupt;
   Shown shown(common, interrupt.cancel());
   std::function<void(const OutputPiece&)> sink;
   if (stream) sink = [&](const OutputPiece& piece) { shown.piece(piece); };
@@ -106,6 +103,7 @@ std::string answer_json(const Answer& answer, const EngineFacts& facts, bool tim
     document["timings"] = {{"table", facts.table},
                            {"threads", facts.threads},
                            {"load_seconds", facts.load_seconds},
+                           {"capabilities_off", facts.capabilities},
                            {"reused_tokens", answer.reused_tokens},
                            {"prefill_seconds", answer.prefill_seconds},
                            {"prefill_tokens_per_second",

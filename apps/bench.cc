@@ -8,6 +8,7 @@
 #include "apps/json_text.h"
 #include "apps/machine_facts.h"
 #include "apps/model_files.h"
+#include "apps/option_checks.h"
 #include "apps/read_speed.h"
 #include "apps/streams.h"
 #include "apps/weight_traffic.h"
@@ -62,7 +63,7 @@ class Bench final : public Command {
     engine_options_.declare(options);
     options.add_flag("--quick", quick_, "One length and one depth, three repetitions");
     options.add_option("--repetitions", repetitions_, "Measurements of each kind; 0: 5, or 3 with --quick")
-        ->check(CLI::Range(0, 1000))
+        ->transform(whole_number(0, 1000))
         ->type_name("N");
   }
 
@@ -133,10 +134,11 @@ class Bench final : public Command {
     line["spread"] = rates.spread();
     line["gflops"] = 2e-9 * static_cast<double>(traffic_.token_parameters) * rate;
     const auto least = static_cast<double>(traffic_.all_bytes * steps) / static_cast<double>(length);
-    TRY(tell(std::move(line), least, rate));
+    TRY(tell(std::move(line), rates.values.size(), least, rate));
     line = {{"bench", "first_token"}, {"tokens", length}, {"batch", 1}, {"seconds", seconds.median()}};
     line["spread"] = seconds.spread();
-    return tell(std::move(line), least, static_cast<double>(length) / seconds.median());
+    return tell(std::move(line), seconds.values.size(), least,
+                static_cast<double>(length) / seconds.median());
   }
 
   Result<void> decode(std::int64_t depth) {
@@ -158,13 +160,13 @@ class Bench final : public Command {
     nlohmann::ordered_json line = {{"bench", "decode"}, {"depth", depth}, {"batch", 1}};
     line["tokens_per_second"] = rate;
     line["spread"] = rates.spread();
-    return tell(std::move(line), static_cast<double>(traffic_.token_bytes), rate);
+    return tell(std::move(line), rates.values.size(), static_cast<double>(traffic_.token_bytes), rate);
   }
 
   // With what it is compared to: at least `least` bytes of weights have to be read for each token.
-  Result<void> tell(nlohmann::ordered_json line, double least, double rate) const {
+  Result<void> tell(nlohmann::ordered_json line, std::size_t counted, double least, double rate) const {
     const EngineFacts& facts = engine_->facts();
-    line["repetitions"] = repetitions();
+    line["repetitions"] = counted;  // fewer than asked for where answers ended early
     line["least_bytes_per_token"] = least;
     line["read_gb_per_second"] = least * rate / 1e9;
     line["read_roof_gb_per_second"] = roof_.model / 1e9;

@@ -9,7 +9,9 @@
 #include "apps/generation_options.h"
 #include "apps/line_input.h"
 #include "apps/model_files.h"
+#include "apps/output_file.h"
 #include "apps/own_interrupt.h"
+#include "apps/quiet_keys.h"
 #include "apps/status.h"
 #include "apps/streams.h"
 #include "engine/prompt.h"
@@ -20,12 +22,25 @@ namespace {
 constexpr const char* kCommands =
     "/reset forgets what was said, /save FILE and /load FILE keep it, /stats tells the speed, /quit ends";
 
+constexpr const char* kBlank = " \t\n";
+
 class Chat final : public Command {
  public:
   About about() const override {
-    return {"chat", "Talk with a model; what is said stays, until /reset",
-            "  manyspan chat\n"
-            "  printf 'What hath the perfect shadow?\\n' | manyspan chat --json"};
+    return {
+        "chat", "Talk with a model; what is said stays, until /reset",
+        "  manyspan chat\n"
+        "  printf 'What hath the perfect shadow?\\n' | manyspan chat --json",
+        "Commands, each on a line of its own:\n"
+        "  /reset       forget what was said\n"
+        "  /save FILE   write the messages to a file\n"
+        "  /load FILE   go on from the messages of a file\n"
+        "  /stats       tell what was loaded, what is off, and how fast the last answer was\n"
+        "  /quit        end\n"
+        "Ctrl-C ends an answer and keeps the conversation. Where standard input is no terminal, a command "
+        "or\n"
+        "a message that fails ends the program with its status; at a terminal it is told, and the chat goes "
+        "on.\n\n"};
   }
 
   void declare(CLI::App& options) override {
@@ -48,15 +63,18 @@ class Chat final : public Command {
     session_ = TRY(engine->open_session());
     input_ = line_input();
     if (input_->interactive() && !common.quiet) note(fmt::format("{}\n{}", loaded(), kCommands));
+    if (common.cancel->requested()) return {};
+    // One that comes when an answer has just ended was meant for it.
+    outlive_interrupts();
+    const OwnInterrupt between;
     while (!common.cancel->requested()) {
       const Line line = TRY(next_line(common));
       if (line.kind == Line::Kind::end) break;
-      if (line.kind == Line::Kind::interrupted || line.text.find_first_not_of(" \t\n") == std::string::npos) {
-        continue;
-      }
-      const bool command = line.text.front() == '/' && line.text.find('\n') == std::string::npos;
-      if (command && line.text == "/quit") break;
-      const Result<void> done = command ? obey(line.text) : turn(line.text, common);
+      const std::string bare = trimmed(line.text);
+      if (line.kind == Line::Kind::interrupted || bare.empty()) continue;
+      const bool command = bare.front() == '/' && bare.find('\n') == std::string::npos;
+      if (command && bare == "/quit") break;
+      const Result<void> done = command ? obey(bare, common) : turn(line.text, common);
       if (done.ok()) continue;
       // A person can try again; a script can't know, and must not go on as if nothing was.
       const bool lasting = done.error().fault() == Fault::device_lost || done.error().message().empty();
@@ -67,12 +85,16 @@ class Chat final : public Command {
   }
 
  private:
-  void note(const std::string& text) const { fmt::print(stderr, "{}\n", text); }
+  static std::string trimmed(const std::string& text) {
+    const std::size_t from = text.find_first_not_of(kBlank), to = text.find_last_not_of(kBlank);
+    return from == std::string::npos ? std::string() : text.substr(from, to + 1 - from);
+  }
+  void note(const std::string& text) const { write_error(text + "\n"); }
   std::string loaded() const { return one_line(what_was_loaded(engine_->facts())); }
 
   // Where someone types, Ctrl-C clears the line; else it ends the program.
   Result<Line> next_line(const Common& common) {
-    OwnInterrupt interrupt(*common.cancel);
+    OwnInterrupt interrupt;
     Line line = TRY(input_->next(interrupt.cancel()));
     if (interrupt.cancel().requested() && !input_->interactive()) common.cancel->request();
     return line;
@@ -97,21 +119,26 @@ class Chat final : public Command {
     TRY(generation_.apply(chat));
     Request request = TRY(request_of(chat, *engine_->tokenizer()));
     generation_.apply(request, chat.sampling);
+    const QuietKeys quiet;
     return answer(*engine_, session_, request, common, !common.json);
   }
 
-  Result<void> obey(const std::string& line) {
-    const std::size_t space = line.find(' ');
+  Result<void> obey(const std::string& line, const Common& common) {
+    const std::size_t space = line.find_first_of(kBlank);
     const std::string command = line.substr(0, space);
-    const std::size_t from = line.find_first_not_of(' ', space), to = line.find_last_not_of(' ');
-    const std::string file = space == std::string::npos || from == std::string::npos
-                                 ? std::string()
-                                 : line.substr(from, to + 1 - from);
+    const std::string file = space == std::string::npos ? std::string() : trimmed(line.substr(space));
     if (command == "/save" || command == "/load") {
       if (file.empty()) return misuse(command + ": name a file");
-      if (command == "/save") return of_file(history_.save(file));
-      TRY(history_.load(file));
-      note(fmt::format("{}: {} messages", one_line(file), history_.messages()));
+      if (command == "/save") {
+        TRY(may_be_written(command, file, engine_options_.model, {common.config}));
+        TRY(of_writing(history_.save(file)));
+      } else {
+        TRY(history_.load(file));
+      }
+      if (!common.quiet) {
+        note(fmt::format("{}: {} messages {}", one_line(file), history_.messages(),
+                         command == "/save" ? "saved" : "loaded"));
+      }
       return {};
     }
     if (!file.empty()) return misuse(command + ": takes nothing, or is no command; " + kCommands);
@@ -123,6 +150,7 @@ class Chat final : public Command {
     }
     if (command == "/stats") {
       note(loaded());
+      for (const std::string& off : what_is_off(engine_->facts())) note(off);
       note(fmt::format("{} messages", history_.messages()));
       if (last_) note(speed_line(*last_));
       return {};

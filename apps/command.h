@@ -19,6 +19,7 @@ struct Common {
   bool quiet = false;
   std::string log_level = "info";
   std::string progress = "auto";
+  std::string config;        // the file that options were taken from; empty: none
   Cancel* cancel = nullptr;  // requested by Ctrl-C; the exit status follows from it
 };
 
@@ -26,6 +27,7 @@ struct About {
   const char* name;
   const char* summary;
   const char* example;  // whole commands, a line each
+  std::string more{};   // what else --help tells, whole lines
 };
 
 class Command {

@@ -3,7 +3,7 @@
 // Every section is checked against its subcommand, also those that are not running: an unknown name is an
 // error wherever it stands.
 //
-// Errors     not_found: no such file; invalid (wrong usage): not YAML, unknown or repeated names, bad values
+// Errors     not_found: no such file; corrupt: not YAML, unknown or repeated names, bad values
 #pragma once
 
 #include <string>

@@ -6,7 +6,9 @@
 
 #include "apps/machine_facts.h"
 #include "apps/model_files.h"
+#include "apps/option_checks.h"
 #include "apps/progress_bar.h"
+#include "apps/status.h"
 #include "base/log.h"
 
 namespace manyspan::app {
@@ -17,12 +19,13 @@ void EngineChoices::declare(CLI::App& options) {
       ->check(CLI::IsMember({"fast", "strict"}));
   options
       .add_option("--table", table, "Kernels of fast numerics by name, as cpu-generic; left out: the fastest")
+      ->check(not_empty())
       ->type_name("NAME");
-  options.add_option("--threads", threads, "0: one a core")->check(CLI::Range(0, 1024))->type_name("N");
+  options.add_option("--threads", threads, "0: one a core")->transform(whole_number(0, 1024))->type_name("N");
   options
       .add_option("--context", context,
                   "Tokens that a session may hold; 0: as many as the model, up to 65536")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30))
+      ->transform(whole_number(0, std::uint64_t{1} << 30))
       ->type_name("N");
 }
 
@@ -48,6 +51,12 @@ std::string what_was_loaded(const EngineFacts& facts) {
   return fmt::format("{}: {} of weights, {} of state for {} tokens, {}, {} threads, loaded in {:.2f} s",
                      facts.model, shown_bytes(facts.weight_bytes), shown_bytes(facts.state_bytes),
                      facts.context, facts.table, facts.threads, facts.load_seconds);
+}
+
+std::vector<std::string> what_is_off(const EngineFacts& facts) {
+  std::vector<std::string> lines;
+  for (const std::string& capability : facts.capabilities) lines.push_back("off: " + one_line(capability));
+  return lines;
 }
 
 std::string speed_line(const Answer& answer) {

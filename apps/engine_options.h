@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apps/command.h"
 #include "base/result.h"
@@ -27,6 +28,9 @@ struct EngineChoices {
 
 // "models/first-light: 12.4 MiB of weights, cpu-avx2, 2 threads, loaded in 0.1 s"
 std::string what_was_loaded(const EngineFacts& facts);
+
+// "off: vision: not in the checkpoint", for each capability that is.
+std::vector<std::string> what_is_off(const EngineFacts& facts);
 
 // "412 prompt tokens, 5120 tok/s; 9 generated, 512 tok/s"
 std::string speed_line(const Answer& answer);

@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <limits>
 
 #include "apps/model_files.h"
+#include "apps/option_checks.h"
 #include "apps/settings.h"
 #include "apps/status.h"
 #include "engine/generation_config.h"
 #include "engine/prompt.h"
+#include "text/utf8.h"
 
 namespace manyspan::app {
 namespace {
@@ -23,24 +26,32 @@ Value settled(bool given, const Value& option, const std::optional<Asked>& asked
 
 }  // namespace
 
+Result<void> check_stops(const std::vector<std::string>& stops) {
+  for (const std::string& stop : stops) {
+    if (stop.empty()) return misuse("--stop: the text is empty");
+    if (!text::is_valid_utf8(stop)) return misuse("--stop: the text is not UTF-8");
+  }
+  return {};
+}
+
 void GenerationOptions::declare(CLI::App& options) {
   options.add_option("--max-tokens", max_tokens_, "Stop after so many tokens; 0: when the context is full")
-      ->check(CLI::Range(std::int64_t{0}, kMostTokens))
+      ->transform(whole_number(0, kMostTokens))
       ->type_name("N");
   options.add_option("--temperature", temperature_, "0 takes the likeliest token; above 0 samples")
-      ->check(CLI::Range(0.0, 100.0))
+      ->transform(decimal_number(0, 100))
       ->type_name("T");
   options.add_option("--top-p", top_p_, "Sample from the likeliest tokens that make up this share")
-      ->check(CLI::Range(1e-6, 1.0))
+      ->transform(decimal_number(1e-6, 1))
       ->type_name("P");
   options.add_option("--top-k", top_k_, "Sample from so many of the likeliest tokens; 0: from all")
-      ->check(CLI::Range(std::int64_t{0}, kMostTopK))
+      ->transform(whole_number(0, kMostTopK))
       ->type_name("K");
   options.add_option("--min-p", min_p_, "Leave out tokens below this share of the likeliest one's")
-      ->check(CLI::Range(0.0, 0.999999))
+      ->transform(decimal_number(0, 0.999999))
       ->type_name("P");
   options.add_option("--seed", seed_, "The draw depends on this and the position alone")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->type_name("N");
   options.add_option("--stop", stop_, "End the answer before this text; may be given again")
       ->allow_extra_args(false)
@@ -62,13 +73,11 @@ Result<void> GenerationOptions::defaults(Settings& settings, const std::string& 
             .stop = settings.given("stop"),
             .thinking = settings.given("thinking")};
   if (stop_.size() > text::kMostStops) return misuse(fmt::format("--stop: at most {}", text::kMostStops));
-  for (const std::string& stop : stop_) {
-    if (stop.empty()) return misuse("--stop: the text is empty");
-  }
+  TRY(check_stops(stop_));
   const std::string folder = TRY(model_folder(model));
   const GenerationDefaults file = TRY(of_file(read_generation_config(folder + "/generation_config.json")));
   const auto offer = [&](const char* option, const std::string& value) {
-    return settings.offer(option, {value}, Source::generation_config);
+    return of_file(settings.offer(option, {value}, Source::generation_config));
   };
   TRY(offer("temperature", file.do_sample ? fmt::format("{}", file.temperature) : "0"));
   TRY(offer("top-p", fmt::format("{}", file.top_p)));

@@ -19,6 +19,9 @@ namespace manyspan::app {
 
 class Settings;
 
+// Of --stop, wherever it is taken: text, and not empty. Errors: invalid
+Result<void> check_stops(const std::vector<std::string>& stops);
+
 class GenerationOptions {
  public:
   void declare(CLI::App& options);
@@ -40,7 +43,8 @@ class GenerationOptions {
   };
 
   double temperature_ = 0, top_p_ = 1, min_p_ = 0;
-  std::int64_t top_k_ = 0, seed_ = 0, max_tokens_ = 0;
+  std::int64_t top_k_ = 0, max_tokens_ = 0;
+  std::uint64_t seed_ = 0;
   std::vector<std::string> stop_;
   std::string thinking_ = "on";
   Given given_;

@@ -12,6 +12,7 @@
 #include "container/container.h"
 #include "spec/blueprint.h"
 #include "spec/layers.h"
+#include "weights/assemble.h"
 
 namespace manyspan::app {
 namespace {
@@ -22,16 +23,31 @@ constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{16} << 20;
 struct Layers {
   std::vector<std::string> lines;
   std::vector<std::string> warnings;
+  std::vector<std::string> off;  // capabilities that its tensors do not give
 };
 
-Result<Layers> layers_of(const std::string& path) {
+// Of a complete checkpoint; what is missing in another is for the engine to say.
+std::vector<std::string> missing_in(const Container& container, const Blueprint& blueprint) {
+  std::vector<std::string> missing;
+  const Result<Weights> weights = assemble(container, blueprint, {.scan = false});
+  if (!weights.ok()) return missing;
+  for (const Capability capability : {Capability::images, Capability::vision, Capability::draft}) {
+    if (!weights.value().has(capability)) {
+      missing.push_back(std::string(name(capability)) + ": not in the checkpoint");
+    }
+  }
+  return missing;
+}
+
+Result<Layers> layers_of(const std::string& path, const Container& container) {
   const std::string config = path + "/config.json";
   std::error_code absent;
   if (!std::filesystem::is_directory(path, absent) || !std::filesystem::exists(config, absent))
     return Layers{};
   Result<Blueprint> blueprint = read_blueprint(TRY(of_file(read_file(config, kMaxConfigBytes))));
   if (!blueprint.ok()) return of_file(std::move(blueprint).error()).within(config);
-  return Layers{describe(schedule_of(blueprint.value())), blueprint.value().warnings};
+  return Layers{describe(schedule_of(blueprint.value())), blueprint.value().warnings,
+                missing_in(container, blueprint.value())};
 }
 
 std::uint64_t bytes_of(const Container& container) {
@@ -59,6 +75,7 @@ std::string as_text(const Container& container, const Layers& layers) {
   for (const std::string& line : layers.lines) text += one_line(line) + "\n";
   for (const std::string& warning : layers.warnings)
     text += fmt::format("config.json: {}\n", one_line(warning));
+  for (const std::string& off : layers.off) text += fmt::format("off: {}\n", off);
   return text + fmt::format("{} tensors, {} files, {}\n", container.tensors().size(), container.files(),
                             shown_bytes(static_cast<std::int64_t>(bytes_of(container))));
 }
@@ -69,7 +86,8 @@ nlohmann::ordered_json as_json(const Container& container, const Layers& layers)
                                      {"tensors", nlohmann::ordered_json::array()},
                                      {"files", nlohmann::ordered_json::array()},
                                      {"layers", layers.lines},
-                                     {"warnings", layers.warnings}};
+                                     {"warnings", layers.warnings},
+                                     {"capabilities_off", layers.off}};
   for (const StoredTensor& tensor : container.tensors()) {
     document["tensors"].push_back({{"name", tensor.name},
                                    {"encoding", name(tensor.type)},
@@ -100,7 +118,7 @@ class Inspect final : public Command {
   Result<void> run(const Common& common) override {
     if (path_.empty()) return misuse("inspect: name a file or a folder");
     const Container container = TRY(of_file(open_container(path_)));
-    const Layers layers = TRY(layers_of(path_));
+    const Layers layers = TRY(layers_of(path_, container));
     return write_output(common.json ? json_text(as_json(container, layers)) : as_text(container, layers));
   }
 

@@ -5,8 +5,12 @@
 
 namespace manyspan::app {
 
-// The next Ctrl-C requests `cancel`, and one after that ends the process. A blocking read returns at once.
-// Requires   cancel lives until the process ends or another takes its place
-void watch_interrupts(Cancel& cancel);
+// The next Ctrl-C requests `cancel`, and a blocking read returns at once. One more ends the process with status 130,
+// unless outlive_interrupts() was called. Returns what was watched before, or null.
+// Requires   cancel lives until another takes its place
+Cancel* watch_interrupts(Cancel& cancel);
+
+// From now on no Ctrl-C ends the process by itself: in a conversation it means the answer, however often it comes.
+void outlive_interrupts();
 
 }  // namespace manyspan::app

@@ -8,15 +8,18 @@
 #include "apps/json_text.h"
 #include "apps/logits_input.h"
 #include "apps/model_files.h"
+#include "apps/option_checks.h"
+#include "apps/output_file.h"
 #include "apps/status.h"
 #include "apps/streams.h"
-#include "apps/terminal.h"
+#include "apps/token_ids.h"
 #include "container/safetensors_write.h"
 
 namespace manyspan::app {
 namespace {
 
 constexpr std::int64_t kMostChunk = 65536;  // rows of one step
+constexpr std::uint64_t kMostPrompt = std::uint64_t{1} << 40;
 
 StoredType stored_type(TapType type) {
   switch (type) {
@@ -69,13 +72,15 @@ class LogitsOfEveryPosition final : public Command {
         .add_option("--prompt", prompt_,
                     "The first N ids are the prompt, the rest are fed one at a time; 0: as the "
                     "file says, else all")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(whole_number(0, kMostPrompt))
         ->type_name("N");
     options
         .add_option("--chunks", chunks_,
                     "Lengths in which the prompt is run, as 3,5,8; their sum is the prompt")
+        ->check(not_empty())
         ->type_name("N,...");
     options.add_option("--taps", taps_, "Intermediates of the prompt to write too, as attn_in,L3.selection")
+        ->check(not_empty())
         ->type_name("NAME,...");
     options.add_option("--device", device_, "Where to run: cpu")->type_name("DEVICE");
   }
@@ -87,6 +92,7 @@ class LogitsOfEveryPosition final : public Command {
     if (out_.empty()) return misuse("--out: name a file");
     if (device_ != "cpu")
       return misuse(fmt::format("--device: this build has no \"{}\"; there is cpu", device_));
+    TRY(may_be_written("--out", out_, engine_.model, {ids_, common.config}));
     LogitsRequest request;
     if (!chunks_.empty()) request.chunks = TRY(read_chunks(chunks_));
     if (!taps_.empty()) request.taps = TRY(read_names(taps_));
@@ -100,19 +106,34 @@ class LogitsOfEveryPosition final : public Command {
     }
     const auto started = std::chrono::steady_clock::now();
     const auto engine = TRY(engine_.open(common, wishes));
-    LogitsInput input = TRY(read_logits_input(ids_, engine->blueprint().vocabulary, engine->facts().context));
+    LogitsInput input = TRY(read_fitting(*engine));
     const auto count = static_cast<std::int64_t>(input.ids.size());
     if (prompt_ > count) return misuse(fmt::format("--prompt: {} is more than the {} ids", prompt_, count));
     request.prompt = prompt_ > 0 ? prompt_ : input.prompt.value_or(count);
     request.ids = std::move(input.ids);
     const Logits logits = TRY(engine->logits(request, common.cancel));
     if (common.cancel->requested()) return {};
-    TRY(of_file(write_safetensors(out_, tensors_of(logits))));
+    TRY(of_writing(write_safetensors(out_, tensors_of(logits))));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return tell(common, request, logits, seconds);
   }
 
  private:
+  // Ids that the model knows, no more than its context.
+  Result<LogitsInput> read_fitting(const Engine& engine) const {
+    LogitsInput input = TRY(read_logits_input(ids_));
+    Result<void> known = within_vocabulary(input.ids, engine.blueprint().vocabulary);
+    if (!known.ok()) return std::move(known).error().within("ids").within(ids_);
+    const auto count = static_cast<std::int64_t>(input.ids.size());
+    const std::int64_t context = engine.facts().context;
+    if (count <= context) return input;
+    if (engine_.context > 0) {
+      return misuse(fmt::format("--context: {} is less than the {} ids of {}", context, count, ids_));
+    }
+    return Error(Fault::corrupt,
+                 fmt::format("{}: ids: {} of them, more than the context of {}", ids_, count, context));
+  }
+
   Result<void> tell(const Common& common, const LogitsRequest& request, const Logits& logits,
                     double seconds) const {
     const auto decoded = static_cast<std::int64_t>(request.ids.size()) - request.prompt;
@@ -127,8 +148,9 @@ class LogitsOfEveryPosition final : public Command {
       return write_output(json_text(document));
     }
     if (!common.quiet) {
-      fmt::print(stderr, "{}: {} prompt and {} decoded positions of {} logits, {} taps, {:.1f} s\n",
-                 one_line(out_), request.prompt, decoded, logits.vocabulary, logits.taps.size(), seconds);
+      write_error(fmt::format("{}: {} prompt and {} decoded positions of {} logits, {} taps, {:.1f} s\n",
+                              one_line(out_), request.prompt, decoded, logits.vocabulary, logits.taps.size(),
+                              seconds));
     }
     return {};
   }

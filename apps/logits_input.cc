@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "apps/status.h"
+#include "apps/token_ids.h"
 #include "base/file.h"
 #include "base/json.h"
 
@@ -11,14 +12,18 @@ namespace manyspan::app {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-constexpr std::size_t kMostValues = std::size_t{16} << 20;
 
 Error corrupt(std::string what) { return Error(Fault::corrupt, std::move(what)); }
 
 // Fixtures mark image tokens by their type and name images; text has none of either.
-Result<void> refuse_images(const Json& root) {
+Result<void> refuse_images(const Json& root, std::size_t ids) {
   const Json* types = root.find("token_types");
-  if (types != nullptr && types->array() != nullptr) {
+  if (types != nullptr && !types->is_null()) {
+    if (types->array() == nullptr) return corrupt("token_types: expected a list");
+    if (types->array()->size() != ids) {
+      return corrupt(
+          fmt::format("token_types: {} of them, where there are {} ids", types->array()->size(), ids));
+    }
     for (const Json& type : *types->array()) {
       if (type.integer() != 0) return Error(Fault::unsupported, "token_types: only text (0) is read yet");
     }
@@ -28,39 +33,6 @@ Result<void> refuse_images(const Json& root) {
     return Error(Fault::unsupported, "images: only text is read yet");
   }
   return {};
-}
-
-Result<LogitsInput> read(const std::string& text, std::int64_t vocabulary, std::int64_t context) {
-  const Json root = TRY(parse_json(text, {.values = kMostValues}));
-  const Json* list = root.array() != nullptr ? &root : root.find("ids");
-  if (list == nullptr || list->array() == nullptr)
-    return corrupt("expected a list of ids, or an object with one");
-  const Json::Array& items = *list->array();
-  if (items.empty()) return corrupt("ids: there are none");
-  if (static_cast<std::int64_t>(items.size()) > context) {
-    return corrupt(fmt::format("ids: {} of them, more than the context of {}", items.size(), context));
-  }
-  LogitsInput input;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::optional<std::int64_t> id = items[i].integer();
-    if (!id) return corrupt(fmt::format("ids: entry {} is {}, no token id", i, items[i].kind_name()));
-    if (*id < 0 || *id >= vocabulary) {
-      return corrupt(
-          fmt::format("ids: entry {}: token id {} is outside the vocabulary of {}", i, *id, vocabulary));
-    }
-    input.ids.push_back(TokenId{static_cast<std::int32_t>(*id)});
-  }
-  if (&root == list) return input;
-  TRY(refuse_images(root));
-  if (const Json* prompt = root.find("prompt_len"); prompt != nullptr && !prompt->is_null()) {
-    input.prompt = prompt->integer();
-    const auto most = static_cast<std::int64_t>(items.size());
-    if (!input.prompt || *input.prompt < 1 || *input.prompt > most) {
-      return corrupt(
-          fmt::format("prompt_len: {} is not between 1 and the {} ids", compact_json(*prompt), most));
-    }
-  }
-  return input;
 }
 
 // Calls take(item) for what stands between commas.
@@ -76,10 +48,32 @@ Result<void> for_each_item(std::string_view list, Take&& take) {
 
 }  // namespace
 
-Result<LogitsInput> read_logits_input(const std::string& path, std::int64_t vocabulary,
-                                      std::int64_t context) {
+Result<LogitsInput> logits_input_of(std::string_view text) {
+  const Json root = TRY(parse_json(text, {.values = kMostJsonValues}));
+  const Json* list = root.array() != nullptr ? &root : root.find("ids");
+  if (list == nullptr || list->array() == nullptr)
+    return corrupt("expected a list of ids, or an object with one");
+  if (list->array()->empty()) return corrupt("ids: there are none");
+  Result<std::vector<TokenId>> ids = ids_of(*list->array());
+  if (!ids.ok()) return std::move(ids).error().within("ids");
+  LogitsInput input;
+  input.ids = std::move(ids).value();
+  if (&root == list) return input;
+  TRY(refuse_images(root, input.ids.size()));
+  if (const Json* prompt = root.find("prompt_len"); prompt != nullptr && !prompt->is_null()) {
+    input.prompt = prompt->integer();
+    const auto most = static_cast<std::int64_t>(input.ids.size());
+    if (!input.prompt || *input.prompt < 1 || *input.prompt > most) {
+      return corrupt(
+          fmt::format("prompt_len: {} is not between 1 and the {} ids", compact_json(*prompt), most));
+    }
+  }
+  return input;
+}
+
+Result<LogitsInput> read_logits_input(const std::string& path) {
   const std::string text = TRY(of_file(read_file(path, kMostBytes)));
-  Result<LogitsInput> input = read(text, vocabulary, context);
+  Result<LogitsInput> input = logits_input_of(text);
   if (!input.ok()) return std::move(input).error().within(path);
   return input;
 }

@@ -1,4 +1,4 @@
-// LogitsInput — what `logits --ids FILE` holds: a JSON list of ids, or an object with `ids` and maybe `prompt_len`.
+// LogitsInput — a file of ids, for logits and for run: a JSON list, or an object with `ids` and maybe `prompt_len`.
 //
 // Errors     not_found, corrupt: from the file, with its name; unsupported for images
 #pragma once
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -18,8 +19,11 @@ struct LogitsInput {
   std::optional<std::int64_t> prompt;
 };
 
-// Requires   the model's `vocabulary` and the `context` it runs with, which the ids must fit
-Result<LogitsInput> read_logits_input(const std::string& path, std::int64_t vocabulary, std::int64_t context);
+// The ids are not checked against a vocabulary.
+Result<LogitsInput> read_logits_input(const std::string& path);
+
+// The same of a file's text. Errors name no file.
+Result<LogitsInput> logits_input_of(std::string_view text);
 
 // "3,5,2" as numbers of 1 or more. Errors: invalid
 Result<std::vector<std::int64_t>> read_chunks(const std::string& list);

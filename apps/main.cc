@@ -8,6 +8,7 @@
 #include "apps/config_file.h"
 #include "apps/interrupt.h"
 #include "apps/log.h"
+#include "apps/option_checks.h"
 #include "apps/status.h"
 #include "apps/streams.h"
 
@@ -17,7 +18,6 @@ namespace {
 // The options that every subcommand has.
 struct Shared {
   Common common;
-  std::string config;
   bool print_config = false;
 
   void declare(CLI::App& options) {
@@ -27,7 +27,12 @@ struct Shared {
         ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
     options.add_option("--progress", common.progress, "Progress bars: on, off, or auto (on a terminal)")
         ->check(CLI::IsMember({"on", "off", "auto"}));
-    options.add_option("--config", config, "Take options from this YAML file");
+    options
+        .add_option("--config", common.config,
+                    "Take options from this YAML file, which has a section for each subcommand, as\n"
+                    "run: {threads: 2}")
+        ->check(not_empty())
+        ->type_name("FILE");
     options.add_flag("--print-config", print_config, "Show every option's value and its source, and stop");
   }
 
@@ -35,7 +40,7 @@ struct Shared {
 };
 
 int leave(const Error& error) {
-  if (!error.message().empty()) fmt::print(stderr, "manyspan: {}\n", one_line(error.message()));
+  if (!error.message().empty()) write_error(fmt::format("manyspan: {}\n", one_line(error.message())));
   return static_cast<int>(status_of(error));
 }
 
@@ -46,11 +51,18 @@ int print_and_leave(const std::string& text) {
 
 Result<void> settle_and_run(CLI::App& program, CLI::App& subcommand, Command& command, Shared& shared) {
   Settings settings(subcommand);
-  if (!shared.config.empty()) TRY(apply_config_file(shared.config, program, subcommand, settings));
+  const std::string& config = shared.common.config;
+  if (!config.empty()) TRY(apply_config_file(config, program, subcommand, settings));
   shared.start_log();
-  TRY(command.defaults(settings));
-  if (shared.print_config) return write_output(shared.common.json ? settings.json() + "\n" : settings.yaml());
-  return command.run(shared.common);
+  const auto work = [&]() -> Result<void> {
+    TRY(command.defaults(settings));
+    if (shared.print_config)
+      return write_output(shared.common.json ? settings.json() + "\n" : settings.yaml());
+    return command.run(shared.common);
+  };
+  Result<void> done = work();
+  if (done.ok() || !settings.speaks_of_config_file(done.error())) return done;
+  return of_file(std::move(done).error()).within(subcommand.get_name()).within(config);
 }
 
 int run(int argc, char** argv) {
@@ -68,13 +80,13 @@ int run(int argc, char** argv) {
   for (const auto& command : commands) {
     const About about = command->about();
     CLI::App* options = program.add_subcommand(about.name, about.summary);
-    options->footer(std::string("Example:\n") + about.example);
+    options->footer(about.more + "Example:\n" + about.example);
     command->declare(*options);
     shared.declare(*options);
     subcommands.push_back(options);
   }
   if (argc < 2) {
-    fmt::print(stderr, "{}", program.help());
+    write_error(program.help());
     return static_cast<int>(Status::misused);
   }
   const std::string_view first = argv[1];
@@ -106,14 +118,16 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using manyspan::app::one_line;
+  using manyspan::app::write_error;
+  manyspan::app::reserve_streams();
   // A reader that goes away is a failed write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return manyspan::app::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "manyspan: out of memory\n");
+    write_error("manyspan: out of memory\n");
   } catch (const std::exception& unforeseen) {
-    fmt::print(stderr, "manyspan: {}\n", one_line(unforeseen.what()));
+    write_error(fmt::format("manyspan: {}\n", one_line(unforeseen.what())));
   }
   return static_cast<int>(manyspan::app::Status::failed);
 }

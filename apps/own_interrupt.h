@@ -1,4 +1,6 @@
 // OwnInterrupt — while it lives, Ctrl-C is this piece of work's and not the program's.
+//
+// Requires   something was watched before; of two the younger ends first
 #pragma once
 
 #include "apps/interrupt.h"
@@ -8,17 +10,16 @@ namespace manyspan::app {
 
 class OwnInterrupt {
  public:
-  // Gives Ctrl-C back to `program` at its end.
-  explicit OwnInterrupt(Cancel& program) : program_(program) { watch_interrupts(own_); }
-  ~OwnInterrupt() { watch_interrupts(program_); }
+  OwnInterrupt() : before_(*watch_interrupts(own_)) {}
+  ~OwnInterrupt() { watch_interrupts(before_); }
   OwnInterrupt(const OwnInterrupt&) = delete;
   OwnInterrupt& operator=(const OwnInterrupt&) = delete;
 
   Cancel& cancel() { return own_; }
 
  private:
-  Cancel& program_;
-  Cancel own_;
+  Cancel own_;  // first: it is watched from the start
+  Cancel& before_;
 };
 
 }  // namespace manyspan::app

@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 
 #include "apps/command.h"
+#include "apps/generation_options.h"
 #include "apps/json_text.h"
-#include "apps/status.h"
 #include "apps/streams.h"
 
 namespace manyspan::app {
@@ -51,9 +51,7 @@ class Parse final : public Command {
   }
 
   Result<void> run(const Common& common) override {
-    for (const std::string& stop : stop_) {
-      if (stop.empty()) return misuse("--stop: the text is empty");
-    }
+    TRY(check_stops(stop_));
     const std::string output = TRY(read_input(*common.cancel));
     if (common.cancel->requested()) return {};
     const text::ParsedOutput parsed = text::parse_output(output, {.thinking = mode_ == "thinking",

@@ -1,5 +1,4 @@
 #include <cerrno>
-#include <cstring>
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
@@ -45,7 +44,7 @@ class PlainLines final : public LineInput {
       poll(&wait, 1, -1);
       return {};
     }
-    return Error(Fault::not_found, fmt::format("standard input: {}", std::strerror(errno)));
+    return Error(Fault::not_found, stream_error("standard input", errno));
   }
 
   Line taken(std::size_t length, std::size_t gone) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/machine_facts.h"
+#include "apps/streams.h"
 #include "apps/terminal.h"
 
 namespace manyspan::app {
@@ -34,7 +35,7 @@ ProgressBar::ProgressBar(const Common& common, std::string what)
       at_once_(common.progress == "on") {}
 
 ProgressBar::~ProgressBar() {
-  if (shown_) fmt::print(stderr, "{}", is_terminal(2) ? "\r\x1b[K" : "\n");
+  if (shown_) write_error(is_terminal(2) ? "\r\x1b[K" : "\n");
 }
 
 void ProgressBar::show(std::int64_t done, std::int64_t total) {
@@ -43,9 +44,8 @@ void ProgressBar::show(std::int64_t done, std::int64_t total) {
   if (now - started_ < kPatience && !at_once_) return;
   if (shown_ && now - drawn_ < kBetween && done < total) return;
   const double seconds = std::chrono::duration<double>(now - started_).count();
-  fmt::print(stderr, "\r{}{}", progress_line(what_, done, total, seconds, terminal_columns(2)),
-             is_terminal(2) ? "\x1b[K" : "");
-  std::fflush(stderr);
+  write_error(fmt::format("\r{}{}", progress_line(what_, done, total, seconds, terminal_columns(2)),
+                          is_terminal(2) ? "\x1b[K" : ""));
   shown_ = true;
   drawn_ = now;
 }

@@ -5,6 +5,7 @@
 #include "apps/command.h"
 #include "apps/engine_options.h"
 #include "apps/generation_options.h"
+#include "apps/logits_input.h"
 #include "apps/model_files.h"
 #include "apps/status.h"
 #include "apps/streams.h"
@@ -58,7 +59,11 @@ class Run final : public Command {
     const Answer& said = answered.value().answer;
     if (common.json) TRY(write_output(answer_json(said, engine->facts(), stats_)));
     if (!common.json && !common.quiet && (stats_ || is_terminal(2))) {
-      fmt::print(stderr, "{}\n{}\n", one_line(what_was_loaded(engine->facts())), speed_line(said));
+      write_error(one_line(what_was_loaded(engine->facts())) + "\n");
+      if (stats_) {
+        for (const std::string& off : what_is_off(engine->facts())) write_error(off + "\n");
+      }
+      write_error(speed_line(said) + "\n");
     }
     return {};
   }
@@ -104,11 +109,7 @@ class Run final : public Command {
       asked.chat = std::move(chat).value();
       TRY(generation_.apply(asked.chat));
     } else if (!ids_.empty()) {
-      const std::string place = file();
-      const std::string list = place.empty() ? ids_ : TRY(of_file(read_file(place, kMaxTextBytes)));
-      Result<std::vector<TokenId>> ids = read_ids(list, place.empty() ? "--ids" : place);
-      if (!ids.ok()) return place.empty() ? misuse(ids.error().message()) : ids.error();
-      asked.ids = std::move(ids).value();
+      asked.ids = TRY(read_prompt_ids());
     } else if (!raw_) {
       asked.chat = TRY(question(text_));
       TRY(generation_.apply(asked.chat));
@@ -116,10 +117,33 @@ class Run final : public Command {
     return asked;
   }
 
+  // On the command line, or in a file as tokenize or another program wrote it.
+  Result<std::vector<TokenId>> read_prompt_ids() const {
+    const std::string place = file();
+    if (!ids_.starts_with('@')) {
+      Result<std::vector<TokenId>> ids = read_ids(ids_, "--ids");
+      if (!ids.ok()) return misuse(ids.error().message());
+      return ids;
+    }
+    const std::string text = TRY(of_file(read_file(place, kMaxTextBytes)));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos || (text[first] != '[' && text[first] != '{')) {
+      return read_ids(text, place);
+    }
+    Result<LogitsInput> input = logits_input_of(text);
+    if (!input.ok()) return std::move(input).error().within(place);
+    return std::move(input).value().ids;
+  }
+
   Result<Request> request_for(const Asked& asked, const Engine& engine) const {
     const text::Tokenizer* tokenizer = engine.tokenizer();
     Request request;
     if (!ids_.empty()) {
+      Result<void> known = within_vocabulary(asked.ids, engine.blueprint().vocabulary);
+      if (!known.ok() && !ids_.starts_with('@')) {
+        return misuse("--ids: " + known.error().message());
+      }
+      if (!known.ok()) return std::move(known).error().within("ids").within(file());
       request = request_of(asked.ids, tokenizer);
     } else if (tokenizer == nullptr) {
       return Error(Fault::unsupported,

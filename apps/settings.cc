@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "apps/status.h"
 
@@ -50,12 +51,24 @@ bool Settings::given(const std::string& option) const {
   return found != sources_.end() && found->second >= Source::config_file;
 }
 
+bool Settings::speaks_of_config_file(const Error& error) const {
+  const std::string_view message = error.message();
+  if (error.fault() != Fault::invalid || !message.starts_with("--")) return false;
+  const std::size_t colon = message.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto found = sources_.find(option_named(subcommand_, std::string(message.substr(2, colon - 2))));
+  return found != sources_.end() && found->second == Source::config_file;
+}
+
 Result<void> Settings::offer(const std::string& name, const std::vector<std::string>& values, Source source) {
   CLI::Option* option = option_named(subcommand_, name);
   CHECK(option != nullptr, "the subcommand has no such option");
   const auto before = sources_.find(option);
   if (before != sources_.end() && before->second >= source) return {};
   if (values.size() != 1 && !repeatable(*option)) return misuse(name + ": takes one value, not a list");
+  // As --print-config shows what was not given.
+  const bool unsaid = values.size() == 1 && values[0].empty() && option->get_default_str().empty();
+  if (source == Source::config_file && unsaid) return {};
   try {
     option->clear();
     for (const std::string& value : values) option->add_result(value);

@@ -35,6 +35,9 @@ class Settings {
   // Sets the option unless a source of higher rank did. Requires an option of this subcommand.
   Result<void> offer(const std::string& option, const std::vector<std::string>& values, Source source);
 
+  // Whether the message begins with an option, as "--chunks: ", whose value the configuration file gave.
+  bool speaks_of_config_file(const Error& error) const;
+
   // A YAML file that --config takes, each line with its source; or a JSON object of {"value", "from"}.
   std::string yaml() const;
   std::string json() const;

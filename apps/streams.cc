@@ -1,7 +1,9 @@
 #include "apps/streams.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
@@ -9,6 +11,11 @@
 #include "apps/status.h"
 
 namespace manyspan::app {
+
+std::string stream_error(const char* stream, int system_error) {
+  return fmt::format("{}: {}", stream, system_error == EBADF ? "it is closed" : std::strerror(system_error));
+}
+
 Result<std::string> read_input(const Cancel& cancel, std::size_t limit) {
   std::string text;
   char block[65536];
@@ -21,7 +28,7 @@ Result<std::string> read_input(const Cancel& cancel, std::size_t limit) {
       poll(&wait, 1, -1);
       continue;
     }
-    if (got < 0) return Error(Fault::not_found, fmt::format("standard input: {}", std::strerror(errno)));
+    if (got < 0) return Error(Fault::not_found, stream_error("standard input", errno));
     text.append(block, static_cast<std::size_t>(got));
     if (text.size() > limit) {
       return Error(Fault::corrupt,
@@ -41,10 +48,24 @@ Result<void> write_output(std::string_view bytes) {
       continue;
     }
     if (put < 0 && errno == EPIPE) return closed_output();
-    if (put < 0) return Error(Fault::exhausted, fmt::format("standard output: {}", std::strerror(errno)));
+    if (put < 0) return Error(Fault::exhausted, stream_error("standard output", errno));
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
+}
+
+void write_error(std::string_view bytes) {
+  std::fwrite(bytes.data(), 1, bytes.size(), stderr);
+  std::fflush(stderr);
+}
+
+void reserve_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    // The lowest free descriptor is this one. Opened the wrong way round, so that using it still fails.
+    const int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened < 0) static_cast<void>(open("/", O_RDONLY | O_DIRECTORY));
+  }
 }
 
 }  // namespace manyspan::app

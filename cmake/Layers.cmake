@@ -59,6 +59,11 @@ if(MANYSPAN_SANITIZED)
   add_compile_definitions(MANYSPAN_SANITIZED)
   set(MANYSPAN_LIGHT_OPTIONS -O0)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND MANYSPAN_LIGHT_OPTIONS -Wno-array-bounds)  # likewise
+endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/Preludes.cmake)
 
 # Both vendors' compilers take a .cu file the same way; only their names and flags differ.
 if(MANYSPAN_GPU STREQUAL cuda)
@@ -169,6 +174,7 @@ function(layer name)
     target_link_libraries(manyspan_${name} PUBLIC ${gpu_runtime})
     target_link_libraries(manyspan_${name} PRIVATE ${MANYSPAN_LIBRARIES_${name}})
     target_compile_options(manyspan_${name} PRIVATE ${MANYSPAN_WARNINGS})
+    use_prelude(manyspan_${name} rooms)
   else()
     set(scope INTERFACE)
     add_library(manyspan_${name} INTERFACE)
@@ -188,6 +194,7 @@ function(layer name)
     target_link_libraries(${name}_test PRIVATE ${whole} GTest::gtest_main nlohmann_json::nlohmann_json
                           ${MANYSPAN_TEST_LIBRARIES_${name}})
     target_compile_options(${name}_test PRIVATE ${MANYSPAN_WARNINGS} ${MANYSPAN_LIGHT_OPTIONS})
+    use_prelude(${name}_test tests)
     register_tests(${name}_test)
   endif()
   if(benches)

@@ -18,7 +18,8 @@ enum class Numerics : std::uint8_t {
 };
 
 struct EngineOptions {
-  std::string model{};  // a directory in the official layout, or a .safetensors file, or a link to one, beside its config.json
+  // A directory in the official layout, or a .safetensors file, or a link to one, beside its config.json.
+  std::string model{};
   Numerics numerics = Numerics::fast;
   std::string table{};  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
   const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed

@@ -76,11 +76,29 @@ TEST(Chat, WhatIsSavedGoesOnWhenLoadedAndIsAPrompt) {
   EXPECT_GT(json_lines(loaded.out).at(0)["usage"]["prompt_tokens"], 19);
 }
 
+TEST(Chat, SayingThatItSavedIsOneLineUnlessQuiet) {
+  Folder folder;
+  const std::string file = folder.path() + "/said.json";
+  EXPECT_EQ(run({"chat"}, "/save " + file + "\n").err, file + ": 0 messages saved\n");
+  EXPECT_EQ(run({"chat", "--quiet"}, "/save " + file + "\n").err, "");
+}
+
+TEST(Chat, BlanksMayStandAroundACommand) {
+  const Ran ran = run({"chat"}, " \t/reset \n  /quit  \n/sing\n");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+}
+
+TEST(Chat, HelpSaysHowAScriptEnds) {
+  EXPECT_NE(run({"chat", "--help"}).out.find("ends the program with its status"), std::string::npos);
+}
+
 TEST(Chat, StatsNameWhatWasLoaded) {
   const Ran ran = run({"chat"}, "/stats\n");
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "");
   EXPECT_NE(ran.err.find("first-light"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("\noff: vision: "), std::string::npos) << ran.err;
 }
 
 TEST(Chat, AScriptStopsAtWhatIsWrong) {
@@ -93,7 +111,9 @@ TEST(Chat, AScriptStopsAtWhatIsWrong) {
                 {"/save", "name a file", 2},
                 {"/load " + broken, "broken.json", 3},
                 {"/load " + folder.path() + "/none", "/none", 3},
-                {"/save " + folder.path() + "/none/x", "/none/x", 3}};
+                {"/save " + folder.path() + "/none/x", "/none/x", 1},
+                {"/save " + folder.path(), "a directory", 1},
+                {"/save " MANYSPAN_SOURCE_DIR "/models/first-light/config.json", "a file of the model", 2}};
   for (const auto& wrong : kCases) {
     const Ran ran = run({"chat"}, wrong.line + "\n" + kQuestion + "\n");
     EXPECT_EQ(ran.status, wrong.status) << wrong.line << ": " << ran.err;
@@ -108,8 +128,9 @@ TEST(Chat, CtrlCEndsAnAnswerAndKeepsTheConversation) {
   Folder folder;
   const std::string file = folder.path() + "/said.json";
   // So hot that every token is as likely as any other: the answer is long.
+  // Pressed again at once it still means the answer.
   const Ran ran = run_interrupted_at_output({"chat", "--numerics", "strict", "--temperature", "50"},
-                                            "Tell me of the days of old.\n/save " + file + "\n");
+                                            "Tell me of the days of old.\n/save " + file + "\n", 3);
   EXPECT_EQ(ran.status, 0) << ran.err;
   ASSERT_NE(ran.out, "");
   ASSERT_EQ(json_in(file).size(), 2u);

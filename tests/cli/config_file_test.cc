@@ -14,10 +14,10 @@ class ConfigFile : public testing::Test {
     return run(arguments);
   }
 
-  // Status 2, and one line that names the file and holds `part`.
+  // Status 3, and one line that names the file and holds `part`.
   void expect_refused(const std::string& yaml, const std::string& part) {
     const Ran ran = with(yaml, {"parse"});
-    EXPECT_EQ(ran.status, 2) << yaml << ran.err;
+    EXPECT_EQ(ran.status, 3) << yaml << ran.err;
     EXPECT_NE(ran.err.find("options.yaml: "), std::string::npos) << ran.err;
     EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
     EXPECT_EQ(ran.out, "");
@@ -85,6 +85,19 @@ TEST_F(ConfigFile, BadValuesAndShapesAreErrors) {
   expect_refused("parse: {mode: chat\n", "line");
   expect_refused(std::string(100000, '['), "line");
   expect_refused("parse: {mode: \"\xff\xfe\"}\n", "options.yaml");
+}
+
+TEST_F(ConfigFile, AnOptionOutsideASectionIsToldWhereItBelongs) {
+  expect_refused("mode: thinking\n", "under a section named as the subcommand, as parse: {mode: thinking}");
+  expect_refused("stop: [a, b]\n", "as parse: {stop: ...}");
+}
+
+TEST_F(ConfigFile, WhatIsRefusedOnlyLaterIsTheFilesFaultToo) {
+  expect_refused("parse: {stop: ''}\n", "parse: --stop: the text is empty");
+  const Ran ran = with("logits: {chunks: '3,0'}\n", {"logits", "--ids", "x", "--out", folder_.path() + "/y"});
+  EXPECT_EQ(ran.status, 3) << ran.err;
+  EXPECT_NE(ran.err.find("options.yaml: logits: --chunks"), std::string::npos) << ran.err;
+  EXPECT_EQ(with("parse: {mode: thinking}\n", {"parse", "--stop", ""}).status, 2);
 }
 
 TEST_F(ConfigFile, AFileThatIsNotThereIsRefused) {

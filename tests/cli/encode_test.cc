@@ -69,6 +69,7 @@ TEST(Inspect, ShowsTheBundledModel) {
   EXPECT_GT(document["tensors"].size(), 500u);
   EXPECT_GT(document["bytes"], 12'000'000);
   EXPECT_FALSE(document["layers"].empty());
+  EXPECT_EQ(document["capabilities_off"].back(), "draft: not in the checkpoint");
   const Ran text = run({"inspect", MANYSPAN_SOURCE_DIR "/models/first-light"});
   EXPECT_NE(text.out.find("F8_E4M3"), std::string::npos);
 }

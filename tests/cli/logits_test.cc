@@ -72,6 +72,8 @@ TEST(LogitsFile, HasNoDecodeWithoutAPromptLength) {
   EXPECT_EQ(open(out).tensors().size(), 1u);
   EXPECT_EQ(described(*open(out).find("prefill.logits")), "F32 [5, 384]");
 
+  EXPECT_EQ(run({"logits", kTiny, "--ids", ids, "--out", "/dev/null"}).status, 0);
+
   // What is there is replaced.
   ASSERT_EQ(run({"logits", kTiny, "--ids", ids, "--out", out, "--prompt", "2"}).status, 0);
   EXPECT_EQ(described(*open(out).find("prefill.logits")), "F32 [2, 384]");
@@ -102,23 +104,63 @@ TEST(LogitsFile, IsNotWrittenWhenSomethingIsWrong) {
   refuse(2, "add up to 44", kGolden, {"--chunks", "3,4,37"});
   refuse(2, "--chunks", kGolden, {"--chunks", "3,,42"});
   refuse(2, "--chunks", kGolden, {"--chunks", "0,45"});
+  refuse(2, "--chunks: it is empty", kGolden, {"--chunks", ""});
+  refuse(2, "--taps: it is empty", kGolden, {"--taps", ""});
+  refuse(2, "--context: 3 is less than the 72 ids", kGolden, {"--context", "3"});
   refuse(2, "--prompt", kGolden, {"--prompt", "73"});
   refuse(2, "there are", kGolden, {"--taps", "L0.soul"});
   refuse(2, "--taps", kGolden, {"--taps", "attn_in,"});
   refuse(2, "there is cpu", kGolden, {"--device", "gpu"});
   refuse(3, "/none", folder.path() + "/none", {});
-  for (const std::string text : {"", "[", "7", "{}", "[]", "[0, 384]", "[0, -1]", "[0.5]", "[\"0\"]",
-                                 R"({"ids": [0, 1], "prompt_len": 3})", R"({"ids": [0, 1], "prompt_len": 0})",
-                                 R"({"ids": [0, 1], "token_types": [0, 1]})"}) {
+  for (const std::string text :
+       {"", "[", "7", "{}", "[]", "[0, 384]", "[0, -1]", "[0.5]", "[\"0\"]",
+        R"({"ids": [0, 1], "prompt_len": 3})", R"({"ids": [0, 1], "prompt_len": 0})",
+        R"({"ids": [0, 1], "token_types": [0, 1]})", R"({"ids": [0, 1], "token_types": [0]})",
+        R"({"ids": [0, 1], "token_types": 0})"}) {
     const std::string ids = folder.file("ids.json", text);
     refuse(3, ids, ids, {});
   }
-  refuse(3, "/proc/none", kGolden, {"--out", "/proc/none/out.safetensors"});
-  refuse(3, "/proc/out", kGolden, {"--out", "/proc/out.safetensors"});
+  refuse(1, "/proc/none", kGolden, {"--out", "/proc/none/out.safetensors"});
+  refuse(1, "/proc/out", kGolden, {"--out", "/proc/out.safetensors"});
+  refuse(1, "a directory", kGolden, {"--out", folder.path()});
 
   std::ifstream kept(out);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "as before");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);  // and ids.json
+}
+
+TEST(LogitsFile, IsNeverOneThatIsReadByWhateverName) {
+  namespace fs = std::filesystem;
+  Folder folder;
+  const fs::path model = fs::path(folder.path()) / "model", there = folder.path();
+  fs::copy(kTiny, model);
+  const std::string ids = folder.file("ids.json", "[0, 50, 297]");
+  fs::create_symlink(ids, there / "soft");
+  fs::create_hard_link(model / "config.json", there / "hard");
+  fs::create_directory_symlink(model, there / "elsewhere");
+  std::string weights;
+  for (const auto& entry : fs::directory_iterator(model)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".safetensors") && !name.starts_with("golden")) weights = name;
+  }
+  ASSERT_NE(weights, "");
+  for (const fs::path& out :
+       {fs::path(ids), there / "soft", there / "hard", model / "config.json", model / weights,
+        there / "elsewhere" / weights, model / ".." / "model" / weights}) {
+    const auto size = fs::file_size(out);
+    const auto written = fs::last_write_time(out);
+    const Ran ran = run({"logits", model.string(), "--ids", ids, "--out", out.string()});
+    EXPECT_EQ(ran.status, 2) << out << ran.err;
+    EXPECT_EQ(ran.err.rfind("manyspan: --out: ", 0), 0u) << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+    EXPECT_EQ(fs::file_size(out), size);
+    EXPECT_EQ(fs::last_write_time(out), written);
+  }
+  EXPECT_TRUE(fs::is_symlink(there / "soft"));
+  // Another file in the model's folder may be written, and again.
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run({"logits", model.string(), "--ids", ids, "--out", (model / "out.bin").string()}).status, 0);
+  }
 }
 
 }  // namespace

@@ -92,6 +92,12 @@ Ran run_other(const std::string& program, const std::vector<std::string>& argume
   return finish(child, in.write, out.read, err.read, "");
 }
 
+Ran run_shell(const std::string& command, const std::string& input) {
+  Pipe in, out, err;
+  const pid_t child = start({"-c", command, MANYSPAN_PROGRAM}, in, out, err, "/bin/sh");
+  return finish(child, in.write, out.read, err.read, input);
+}
+
 Ran run_unread(const std::vector<std::string>& arguments, const std::string& input) {
   Pipe in, out, err;
   close(out.read);
@@ -115,14 +121,18 @@ Ran run_interrupted(const std::vector<std::string>& arguments) {
   return ran;
 }
 
-Ran run_interrupted_at_output(const std::vector<std::string>& arguments, const std::string& input) {
+Ran run_interrupted_at_output(const std::vector<std::string>& arguments, const std::string& input,
+                              int times) {
   Pipe in, out, err;
   const pid_t child = start(arguments, in, out, err);
   CHECK(write(in.write, input.data(), input.size()) == static_cast<ssize_t>(input.size()),
         "the pipe is full");
   pollfd first{out.read, POLLIN, 0};
   poll(&first, 1, -1);
-  kill(child, SIGINT);
+  for (int i = 0; i < times; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    kill(child, SIGINT);
+  }
   return finish(child, in.write, out.read, err.read, "");
 }
 

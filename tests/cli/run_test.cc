@@ -51,8 +51,10 @@ TEST(Run, StatsSayWhatWasLoadedAndHowFast) {
   EXPECT_EQ(text.out, kAnswer + "\n");
   EXPECT_NE(text.err.find("cpu-generic, 1 threads"), std::string::npos) << text.err;
   EXPECT_NE(text.err.find("tok/s"), std::string::npos) << text.err;
+  EXPECT_NE(text.err.find("\noff: vision: not in the checkpoint\n"), std::string::npos) << text.err;
   const json said = json_of(run({"run", "-p", kQuestion, "--json", "--stats"}));
   EXPECT_GT(said["timings"]["decode_tokens_per_second"], 0);
+  EXPECT_FALSE(said["timings"]["capabilities_off"].empty());
 }
 
 TEST(Run, AllFormsOfAPromptGiveTheSameAnswer) {
@@ -67,6 +69,7 @@ TEST(Run, AllFormsOfAPromptGiveTheSameAnswer) {
         {"--messages", folder.file("own.json", R"({"thinking_mode": "chat", "messages": )" + list + "}")},
         {"--ids", "0,3091,57,74,285,350,261,1921,272,541,84,78,315,390,308,1662,33,3092,3110"},
         {"--ids", "@" + folder.file("ids.json", ids)},
+        {"--ids", "@" + folder.file("object.json", R"({"name": "x", "prompt_len": 4, "ids": )" + ids + "}")},
         {"--raw", "-p", raw}}) {
     std::vector<std::string> arguments = {"run"};
     arguments.insert(arguments.end(), form.begin(), form.end());
@@ -140,8 +143,30 @@ TEST(Run, WhatIsWrongOnTheCommandLineIsStatus2) {
   expect_refusal(run({"run", "-p", kQuestion, "--context", "5000"}), 2, "4096");
   expect_refusal(run({"run", "-p", kQuestion, "--table", "abacus"}), 2, "abacus");
   expect_refusal(run({"run", "-p", kQuestion, "--stop", ""}), 2, "--stop");
+  expect_refusal(run({"run", "-p", kQuestion, "--stop", "a\xff"}), 2, "--stop: the text is not UTF-8");
+  expect_refusal(run({"run", "--ids", "1,,2"}), 2, "--ids: entry 2");
+  expect_refusal(run({"run", "--ids", "0,3200"}), 2, "--ids: entry 2: token id 3200");
   expect_refusal(run({"run", "-p", kQuestion, "--thinking", "hard"}), 2, "hard");
   expect_refusal(run({"run", "-p", kQuestion, "--top-p", "0"}), 2, "--top-p");
+}
+
+TEST(Run, NumbersAreTakenExactlyOrRefusedShortly) {
+  for (const std::string option : {"--seed", "--max-tokens", "--top-k", "--threads", "--context"}) {
+    for (const std::string wrong : {"-3", "18446744073709551616", "1.5", "0x10", "", "nan", " 1"}) {
+      const Ran ran = run({"run", "--ids", "0", option, wrong});
+      expect_refusal(ran, 2, option + ": ");
+      EXPECT_LT(ran.err.size(), 140u) << ran.err;
+    }
+  }
+  for (const std::string option : {"--temperature", "--top-p", "--min-p"}) {
+    for (const std::string wrong : {"nan", "inf", "-1", "1e999", "", "0x1p-1", "101"}) {
+      expect_refusal(run({"run", "--ids", "0", option, wrong}), 2, option + ": ");
+    }
+  }
+  for (const std::string seed : {"18446744073709551615", "0010"}) {
+    const json shown = json_of(run({"run", "--print-config", "--json", "--seed", seed}));
+    EXPECT_EQ(shown["seed"]["value"].dump(), seed == "0010" ? "10" : seed);
+  }
 }
 
 TEST(Run, WhatIsWrongInAFileIsStatus3) {
@@ -152,7 +177,13 @@ TEST(Run, WhatIsWrongInAFileIsStatus3) {
     expect_refusal(run({"run", "--messages", file}), 3, file);
   }
   const std::string ids = folder.file("ids", "[0, 3200]");
-  expect_refusal(run({"run", "--ids", "@" + ids}), 3, ids);
+  expect_refusal(run({"run", "--ids", "@" + ids}), 3, ids + ": ids: entry 2: token id 3200");
+  for (const std::string text :
+       {"", "[]", "{}", "1,,2", "[1 2]", R"({"ids": [0, 1], "token_types": [0]})",
+        R"({"ids": [0, 1], "token_types": [0, 1]})", R"({"ids": [0, 1], "images": [{}]})"}) {
+    const std::string file = folder.file("wrong", text);
+    expect_refusal(run({"run", "--ids", "@" + file}), 3, file);
+  }
   const std::string good =
       folder.file("good.json", R"([{"role": "user", "content": "one two three four five six"}])");
   expect_refusal(run({"run", "--messages", good, "--context", "4"}), 3, good);
@@ -171,6 +202,13 @@ TEST(Run, CtrlCKeepsWhatWasWritten) {
   EXPECT_EQ(ran.status, 130);
   EXPECT_NE(ran.out, "");
   EXPECT_EQ(ran.out.back(), '\n');
+}
+
+TEST(Run, ASecondCtrlCEndsItAtOnce) {
+  EXPECT_EQ(
+      run_interrupted_at_output({"run", "--raw", "-p", "In the beginning", "--numerics", "strict"}, "", 4)
+          .status,
+      130);
 }
 
 TEST(Run, AReaderThatGoesAwayEndsItQuietly) {

@@ -49,7 +49,8 @@ TEST(Tokens, IdsAreReadInEveryForm) {
 
 TEST(Tokens, WhatIsNoIdIsRefused) {
   for (const std::string input :
-       {"54 x", "[54", "[", "54]", "-1", "99999999999", "1.5", "{}", "3200", "54 3200"}) {
+       {"54 x", "[54", "[", "54]", "-1", "99999999999", "1.5", "{}", "3200", "54 3200", "[1 2]", "1,,2", ",1",
+        "1,", "[1,]", "[1, \"2\"]", "[99999999999]", "[1] 2"}) {
     const Ran ran = run({"detokenize"}, input);
     EXPECT_EQ(ran.status, 3) << input;
     EXPECT_EQ(ran.out, "") << input;

@@ -34,6 +34,7 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
     EXPECT_NE(ran.out.find("Example:\n"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("manyspan " + name), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("--print-config"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("a section for each subcommand"), std::string::npos) << ran.out;
     ++seen;
   }
   EXPECT_EQ(seen, 10);
@@ -61,6 +62,31 @@ TEST(Usage, BrokenBytesOnTheCommandLineDoNotReachTheTerminal) {
   EXPECT_EQ(ran.err.find('\x1b'), std::string::npos);
   EXPECT_EQ(ran.err.find('\xff'), std::string::npos);
   EXPECT_EQ(lines(ran.err), 1u);
+}
+
+TEST(Usage, AnErrorThatCannotBeWrittenKeepsItsStatus) {
+  for (const std::string closed : {" 2>/dev/full", " 2>&-"}) {
+    EXPECT_EQ(run_shell("\"$0\" nosuch" + closed).status, 2) << closed;
+    EXPECT_EQ(run_shell("\"$0\"" + closed).status, 2) << closed;
+    EXPECT_EQ(run_shell("\"$0\" inspect /none" + closed).status, 3) << closed;
+    const Ran ran = run_shell("\"$0\" run --ids 0 --max-tokens 1 --stats --progress on" + closed);
+    EXPECT_EQ(ran.status, 0) << closed;
+    EXPECT_NE(ran.out, "") << closed;
+  }
+}
+
+TEST(Usage, AClosedStreamNeverBecomesAFileOfTheModel) {
+  for (const std::string command : {"tokenize", "detokenize", "parse", "chat"}) {
+    expect_refusal(run_shell("\"$0\" " + command + " <&-"), 3, "standard input: it is closed");
+    expect_refusal(run_shell("\"$0\" " + command + " <&- >&-"), 3, "standard input: it is closed");
+    EXPECT_EQ(run_shell("\"$0\" " + command + " <&- >&- 2>&-").status, 3) << command;
+  }
+  expect_refusal(run_shell("\"$0\" doctor >&-"), 1, "standard output: it is closed");
+}
+
+TEST(Usage, AnEmptyNameIsWrongUsage) {
+  expect_refusal(run({"run", "--ids", "0", "--table", ""}), 2, "--table: it is empty");
+  expect_refusal(run({"doctor", "--config", ""}), 2, "--config: it is empty");
 }
 
 TEST(Usage, AClosedOutputEndsQuietly) {
@@ -102,7 +128,10 @@ TEST(Parse, TakesAStopTextInBracketsAsItStands) {
   EXPECT_EQ(parsed["stop_sequence"], "[END]");
 }
 
-TEST(Parse, AnEmptyStopTextIsWrongUsage) { expect_refusal(run({"parse", "--stop", ""}), 2, "--stop"); }
+TEST(Parse, AStopTextThatIsNoTextIsWrongUsage) {
+  expect_refusal(run({"parse", "--stop", ""}), 2, "--stop: the text is empty");
+  expect_refusal(run({"parse", "--stop", "a\xff"}), 2, "--stop: the text is not UTF-8");
+}
 
 }  // namespace
 }  // namespace manyspan::tests

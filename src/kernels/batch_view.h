@@ -36,9 +36,10 @@ struct BatchView {
   const std::int32_t* run_count;  // [1]
 
   template <class See>
-  void views(See& see) const {
-    see.in(used, 1), see.in(ids, rows), see.in(position, rows), see.in(slot, rows), see.in(marks, rows);
-    see.in(runs, rows), see.in(run_of, rows), see.in(run_count, 1);
+  void views(See& see) {
+    see.in("batch.used", used, 1), see.in("batch.ids", ids, rows), see.in("batch.position", position, rows);
+    see.in("batch.slot", slot, rows), see.in("batch.marks", marks, rows), see.in("batch.runs", runs, rows);
+    see.in("batch.run_of", run_of, rows), see.in("batch.run_count", run_count, 1);
   }
 };
 

@@ -1,11 +1,16 @@
 // op — what a table holds for one operation: how to enqueue it, what it needs, what it cannot do.
 //
 // A parameter struct is a plain value: views, numbers, no addresses of host data that change between steps.
-// It lists its views once, in `views(see)`, and several readers share that list: the byte count of a
-// benchmark today, the simulated device's address translation and happens-before checks when it moves in.
+// It lists every address that it holds once, in `views(see)`, by the name that messages use. Several readers share
+// that list: the byte count of a benchmark, and the simulated device, which rewrites addresses through it and checks
+// who touches what when. So each address is given as it stands in the struct, never as a copy.
 //
-//   see.in(view)   read     see.out(view)   written whole     see.inout(view)   read and written
-//   see.pool(p)    pages or rings, of which an operation touches what the batch names
+//   see.in(name, view)      read             see.out(name, view)       written      see.inout(name, view)   both
+//   see.in(name, p, count)  the same of `count` elements; 0: held, but not touched
+//   see.look(name, p, n)    n numbers that steer the work, too few to count as traffic
+//   see.some_in(name, p)    pools, page tables, tails, large tables: of what lies at p and behind it, the operation
+//   see.some_inout(name, p) touches what the batch names
+//   see.work(work)          scratch
 //
 // Threads    enqueue from the thread that owns the queue
 // Spec       interfaces.md A1, A5, A10
@@ -16,6 +21,7 @@
 #include <type_traits>
 
 #include "device/device.h"
+#include "device/field.h"
 #include "tensor/view.h"
 #include "tensor/weight.h"
 
@@ -57,23 +63,29 @@ constexpr bool kIsParams = std::is_trivially_copyable_v<P> && sizeof(P) <= 2048;
 class BytesSeen {
  public:
   template <class T>
-  void in(const Rows<T>& r) {
+  void in(Field, Rows<T>& r) {
     bytes_ += r.data == nullptr ? 0 : r.rows * r.cols * std::int64_t{sizeof(T)};
   }
   template <class T>
-  void in(const T* p, std::int64_t count) {
+  void in(Field, T*& p, std::int64_t count) {
     bytes_ += p == nullptr ? 0 : count * std::int64_t{sizeof(T)};
   }
-  void in(const Weight& w) { bytes_ += w.codes == nullptr ? 0 : code_bytes(w) + scale_bytes(w); }
+  void in(Field, Weight& w) { bytes_ += w.codes == nullptr ? 0 : code_bytes(w) + scale_bytes(w); }
   template <class... A>
-  void out(const A&... a) {
-    in(a...);
+  void out(Field f, A&&... a) {
+    in(f, a...);
   }
   template <class... A>
-  void inout(const A&... a) {
-    in(a...), in(a...);
+  void inout(Field f, A&&... a) {
+    in(f, a...), in(f, a...);
   }
-  void pool(const std::byte*) {}
+  template <class T>
+  void look(Field, T*&, std::int64_t) {}
+  template <class A>
+  void some_in(Field, A&) {}
+  template <class A>
+  void some_inout(Field, A&) {}
+  void work(Work&) {}
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -81,7 +93,7 @@ class BytesSeen {
 };
 
 template <class P>
-std::int64_t least_bytes(const P& p) {
+std::int64_t least_bytes(P p) {
   BytesSeen seen;
   p.views(seen);
   return seen.bytes();

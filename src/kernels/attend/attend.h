@@ -37,10 +37,15 @@ struct Attend {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(q), see.pool(window.pool), see.pool(source.pool), see.in(sink, heads);
-    see.in(selected.rows, std::int64_t{batch.rows} * selected.width), see.in(selected.count, batch.rows);
-    see.out(o), see.out(core_tap);
+  void views(See& see) {
+    batch.views(see), see.look("rope.frequency", rope.frequency, rope.dims / 2);
+    see.some_in("window.pool", window.pool), see.some_in("window.table", window.table.page);
+    see.some_in("source.pool", source.pool), see.some_in("source.table", source.table.page);
+    see.in("q", q), see.in("sink", sink, heads);
+    const std::int64_t selects = source.ratio == 0 ? 0 : batch.rows;
+    see.in("selected.rows", selected.rows, selects * selected.width);
+    see.in("selected.count", selected.count, selects);
+    see.out("o", o), see.out("core_tap", core_tap), see.work(work);
   }
 };
 static_assert(kIsParams<Attend>);

@@ -20,8 +20,8 @@ struct Embed {
   Rows<float> pre;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.out(streams), see.out(pre);
+  void views(See& see) {
+    batch.views(see), see.some_in("table", table), see.out("streams", streams), see.out("pre", pre);
   }
 };
 static_assert(kIsParams<Embed>);

@@ -26,10 +26,10 @@ struct EngramGate {
   Rows<float> gate_tap;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.inout(streams), see.in(kv), see.in(q_gain, streams.cols),
-        see.in(k_gain, streams.cols);
-    see.out(gate_tap);
+  void views(See& see) {
+    batch.views(see), see.inout("streams", streams), see.in("kv", kv);
+    see.in("q_gain", q_gain, streams.cols), see.in("k_gain", k_gain, streams.cols);
+    see.out("gate_tap", gate_tap);
   }
 };
 static_assert(kIsParams<EngramGate>);

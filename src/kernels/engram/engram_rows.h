@@ -21,8 +21,8 @@ struct EngramRows {
   Rows<Bf16> embed_tap;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(packed), see.out(y), see.out(embed_tap);
+  void views(See& see) {
+    batch.views(see), see.in("packed", packed), see.out("y", y), see.out("embed_tap", embed_tap);
   }
 };
 static_assert(kIsParams<EngramRows>);

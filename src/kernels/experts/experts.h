@@ -29,11 +29,13 @@ struct Experts {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(x8), see.in(shared_gate_up), see.in(shared_down), see.in(place, expert_count);
+  void views(See& see) {
+    batch.views(see), see.in("x8", x8), see.in("shared_gate_up", shared_gate_up);
+    see.in("shared_down", shared_down), see.in("place", place, expert_count);
     const std::int64_t pairs = std::int64_t{batch.rows} * routes.k;
-    see.in(routes.expert, pairs), see.in(routes.weight, pairs), see.in(routes.plan, expert_count + 1 + pairs);
-    see.in(gate_up), see.in(down), see.out(y);
+    see.in("routes.expert", routes.expert, pairs), see.in("routes.weight", routes.weight, pairs);
+    see.in("routes.plan", routes.plan, expert_count + 1 + pairs);
+    see.in("gate_up", gate_up), see.in("down", down), see.out("y", y), see.work(work);
   }
 };
 static_assert(kIsParams<Experts>);

@@ -31,9 +31,10 @@ struct Mix {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    see.in(streams), see.in(fn), see.in(base, fn.rows), see.in(scale, 3);
-    see.out(pre), see.out(post), see.out(comb);
+  void views(See& see) {
+    see.in("streams", streams), see.look("used", used, 1), see.in("fn", fn), see.in("base", base, fn.rows);
+    see.in("scale", scale, 3), see.out("pre", pre), see.out("post", post), see.out("comb", comb);
+    see.work(work);
   }
 };
 static_assert(kIsParams<Mix>);

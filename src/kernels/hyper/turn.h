@@ -30,13 +30,15 @@ struct Turn {
   Rows<Bf16> x, x8;
 
   template <class See>
-  void views(See& see) const {
+  void views(See& see) {
     if (o.data != nullptr) {
-      see.inout(streams), see.in(o), see.in(post), see.in(comb);
+      see.inout("streams", streams), see.in("o", o), see.in("post", post), see.in("comb", comb);
     } else {
-      see.in(streams);
+      see.in("streams", streams);
+      see.look("post", post.data, 0), see.look("comb", comb.data, 0);
     }
-    see.out(mean), see.in(pre), see.in(gain, gain == nullptr ? 0 : x.cols), see.out(x), see.out(x8);
+    see.look("used", used, 1), see.out("mean", mean), see.in("pre", pre);
+    see.in("gain", gain, gain == nullptr ? 0 : x.cols), see.out("x", x), see.out("x8", x8);
   }
 };
 static_assert(kIsParams<Turn>);

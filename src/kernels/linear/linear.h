@@ -42,11 +42,12 @@ struct Linear {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    for (int p = 0; p < count; ++p) {
-      see.in(parts[p].x), see.in(parts[p].w), see.out(parts[p].y.bf16), see.out(parts[p].y.f32);
+  void views(See& see) {
+    for (std::int32_t p = 0; p < count; ++p) {
+      see.in({"parts", p, "x"}, parts[p].x), see.in({"parts", p, "w"}, parts[p].w);
+      see.out({"parts", p, "y"}, parts[p].y.bf16), see.out({"parts", p, "y"}, parts[p].y.f32);
     }
-    see.in(norm, norm == nullptr ? 0 : parts[0].w.cols);
+    see.look("used", used, 1), see.in("norm", norm, norm == nullptr ? 0 : parts[0].w.cols), see.work(work);
   }
 };
 static_assert(kIsParams<Linear>);

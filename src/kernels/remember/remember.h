@@ -45,11 +45,15 @@ struct Remember {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(k), see.in(k_gain, window.head_dim), see.pool(window.pool);
-    if (source.pool == nullptr) return;
-    see.in(a), see.in(g), see.in(row), see.in(row_gain, source.head_dim), see.in(wk);
-    see.in(key_gain, source.key_dim), see.pool(source.pool), see.out(latent_tap);
+  void views(See& see) {
+    batch.views(see), see.look("rope.frequency", rope.frequency, rope.dims / 2), see.work(work);
+    see.some_inout("window.pool", window.pool), see.some_in("window.table", window.table.page);
+    see.in("k", k), see.in("k_gain", k_gain, window.head_dim);
+    see.some_inout("source.pool", source.pool), see.some_in("source.table", source.table.page);
+    see.in("a", a), see.in("g", g), see.in("row", row);
+    see.in("row_gain", row_gain, source.head_dim), see.in("wk", wk);
+    see.in("key_gain", key_gain, source.key_dim), see.some_inout("tail", tail.a_g);
+    see.out("latent_tap", latent_tap);
   }
 };
 static_assert(kIsParams<Remember>);

@@ -35,11 +35,13 @@ struct Route {
   Rows<float> weights_tap;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(logits), see.in(bias, logits.cols), see.in(bias_vl, logits.cols);
+  void views(See& see) {
+    batch.views(see), see.in("logits", logits), see.in("bias", bias, logits.cols);
+    see.in("bias_vl", bias_vl, logits.cols);
     const std::int64_t pairs = std::int64_t{batch.rows} * out.k;
-    see.out(out.expert, pairs), see.out(out.weight, pairs), see.out(out.plan, logits.cols + 1 + pairs);
-    see.out(picks_tap), see.out(weights_tap);
+    see.out("out.expert", out.expert, pairs), see.out("out.weight", out.weight, pairs);
+    see.out("out.plan", out.plan, logits.cols + 1 + pairs);
+    see.out("picks_tap", picks_tap), see.out("weights_tap", weights_tap);
   }
 };
 static_assert(kIsParams<Route>);

@@ -19,9 +19,9 @@ struct Gather {
   Rows<float> out_pre;
 
   template <class See>
-  void views(See& see) const {
-    see.in(streams), see.in(pre), see.in(rows, out_pre.rows), see.in(count, 1), see.out(out_streams),
-        see.out(out_pre);
+  void views(See& see) {
+    see.in("streams", streams), see.in("pre", pre), see.in("rows", rows, out_pre.rows);
+    see.in("count", count, 1), see.out("out_streams", out_streams), see.out("out_pre", out_pre);
   }
 };
 static_assert(kIsParams<Gather>);

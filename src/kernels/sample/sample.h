@@ -34,8 +34,9 @@ struct Sample {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    see.in(logits), see.in(wishes, logits.rows), see.out(id, logits.rows), see.out(logprob, logits.rows);
+  void views(See& see) {
+    see.in("logits", logits), see.look("used", used, 1), see.in("wishes", wishes, logits.rows);
+    see.out("id", id, logits.rows), see.out("logprob", logprob, logits.rows), see.work(work);
   }
 };
 static_assert(kIsParams<Sample>);

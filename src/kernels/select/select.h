@@ -42,12 +42,17 @@ struct Select {
   Work work;
 
   template <class See>
-  void views(See& see) const {
-    batch.views(see), see.in(q), see.in(head_weights), see.pool(source.pool);
-    see.in(read.blocks, std::int64_t{batch.rows} * read.width), see.in(read.count, batch.rows);
-    see.out(write.blocks, std::int64_t{batch.rows} * write.width), see.out(write.count, batch.rows);
-    see.out(out.rows, std::int64_t{batch.rows} * out.width), see.out(out.count, batch.rows);
-    see.out(query_tap), see.out(weight_tap), see.out(score_tap);
+  void views(See& see) {
+    batch.views(see), see.look("rope.frequency", rope.frequency, rope.dims / 2), see.work(work);
+    see.some_in("source.pool", source.pool), see.some_in("source.table", source.table.page);
+    see.in("q", q), see.in("head_weights", head_weights);
+    const std::int64_t reads = read.blocks == nullptr ? 0 : batch.rows;
+    const std::int64_t writes = write.blocks == nullptr ? 0 : batch.rows;
+    see.in("read.blocks", read.blocks, reads * read.width), see.in("read.count", read.count, reads);
+    see.out("write.blocks", write.blocks, writes * write.width), see.out("write.count", write.count, writes);
+    see.out("out.rows", out.rows, std::int64_t{batch.rows} * out.width);
+    see.out("out.count", out.count, batch.rows);
+    see.out("query_tap", query_tap), see.out("weight_tap", weight_tap), see.out("score_tap", score_tap);
   }
 };
 static_assert(kIsParams<Select>);

@@ -79,7 +79,8 @@ class SimWorld {
   // A number that differs, almost surely, where the order in which items ran differs.
   std::uint64_t order() const;
 
-  SimBody& body() { return *body_; }  // for sim_queue.h and kernels/simulated.cc
+  // What the operations of a table find by SimQueue::table(); borrowed. See kernels/simulated.h.
+  void set_table(int device, const void* table);
 
  private:
   explicit SimWorld(std::unique_ptr<SimBody> body);

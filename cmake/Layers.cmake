@@ -60,7 +60,7 @@ if(MANYSPAN_SANITIZED)
   set(MANYSPAN_LIGHT_OPTIONS -O0)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND MANYSPAN_LIGHT_OPTIONS -Wno-array-bounds)  # likewise
+  list(APPEND MANYSPAN_LIGHT_OPTIONS -Wno-array-bounds -Wno-stringop-overflow)  # likewise
 endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/Preludes.cmake)

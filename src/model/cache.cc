@@ -25,18 +25,29 @@ std::int32_t ratio_of(const Blueprint& b, std::int32_t source) { return b.compre
 
 PageGeometry PageGeometry::of(const Blueprint& b, const Limits& limits) {
   PageGeometry g;
-  // A window keeps the last `window` positions and, during a step, that step's rows too.
-  const std::int64_t kept =
-      std::min<std::int64_t>(std::int64_t{b.window} - 1 + limits.step_rows, limits.context);
-  const std::int32_t window_width = pages_for(kept, kernels::kWindowPageRows) + 1;
-  g.kinds.push_back({0, window_width * limits.sessions, window_width, kernels::kWindowPageRows});
   std::set<std::int32_t> ratios;
   for (const std::int32_t source : b.kv_sources) ratios.insert(ratio_of(b, source));
+  // What the next token attends to; before it the spare; before that, up to a group to begin at its first token.
+  g.window_tokens = std::int64_t{b.window} - 1 + limits.spare_window;
+  if (!ratios.empty()) g.window_tokens += *ratios.rbegin() - 1;
+  // During a step, that step's rows too.
+  const std::int64_t kept = std::min<std::int64_t>(g.window_tokens + limits.step_rows, limits.context);
+  const std::int32_t window_width = pages_for(kept, kernels::kWindowPageRows) + 1;
+  g.kinds.push_back({0, window_width * limits.sessions, window_width, kernels::kWindowPageRows});
   for (const std::int32_t ratio : ratios) {
     const std::int32_t width = std::max(1, pages_for(limits.context / ratio, kernels::kSourcePageRows));
-    g.kinds.push_back({ratio, width * limits.sessions, width, kernels::kSourcePageRows * ratio});
+    const std::int32_t page_tokens = kernels::kSourcePageRows * ratio;
+    // Some more than all sessions can hold: a replay works on copies of the pages that its step writes.
+    const std::int32_t copies = pages_for(limits.step_rows, page_tokens) + 1;
+    g.kinds.push_back({ratio, width * limits.sessions + copies, width, page_tokens});
   }
   return g;
+}
+
+std::size_t PageGeometry::kind_of(std::int32_t ratio) const {
+  const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.ratio == ratio; });
+  CHECK(at != kinds.end(), "a ratio of the model");
+  return at - kinds.begin();
 }
 
 Cache::Cache(Device& device, const Blueprint& blueprint, const Limits& limits)
@@ -67,18 +78,49 @@ Result<void> Cache::allocate() {
   window_pool_ = TRY(take(geometry_.kinds[0].pages * window(LayerId{0}).page_bytes));
   for (std::size_t i = 0; i < source_pools_.size(); ++i) {
     const kernels::SourceView view = source(LayerId{blueprint_.kv_sources[i]});
-    source_pools_[i] = TRY(take(geometry_.kinds[kind_of(view.ratio)].pages * view.page_bytes()));
-    if (view.ratio == 1) continue;
-    tails_[i] =
-        TRY(take(std::int64_t{4} * limits_.sessions * kernels::kTailTokens * 2 * blueprint_.head_dim));
+    source_pools_[i] = TRY(take(geometry_.kinds[geometry_.kind_of(view.ratio)].pages * view.page_bytes()));
+    if (view.ratio > 1) tails_[i] = TRY(take(limits_.sessions * tail_bytes()));
   }
   return {};
 }
 
-std::size_t Cache::kind_of(std::int32_t ratio) const {
-  std::size_t kind = 0;
-  while (geometry_.kinds[kind].ratio != ratio) ++kind;
-  return kind;
+std::int64_t Cache::tail_bytes() const {
+  return std::int64_t{sizeof(float)} * kernels::kTailTokens * 2 * blueprint_.head_dim;
+}
+
+void Cache::copy_page(Queue& queue, std::size_t kind, std::int32_t from, std::int32_t to) const {
+  const auto copy = [&](const Buffer& pool, std::int64_t bytes) {
+    queue.copy(device_, pool.as<std::byte>() + to * bytes, device_, pool.as<std::byte>() + from * bytes,
+               static_cast<std::size_t>(bytes));
+  };
+  if (kind == 0) return copy(window_pool_, window(LayerId{0}).page_bytes);
+  for (std::size_t i = 0; i < source_pools_.size(); ++i) {
+    const kernels::SourceView view = source(LayerId{blueprint_.kv_sources[i]});
+    if (geometry_.kind_of(view.ratio) == kind) copy(source_pools_[i], view.page_bytes());
+  }
+}
+
+void Cache::copy_tails(Queue& queue, std::int32_t from_slot, std::int32_t to_slot) const {
+  for (const std::int32_t source : blueprint_.kv_sources) {
+    const auto from = part({StatePart::Of::tail, {source}, from_slot});
+    const auto to = part({StatePart::Of::tail, {source}, to_slot});
+    if (!from.empty()) queue.copy(device_, to.data(), device_, from.data(), from.size());
+  }
+}
+
+std::span<std::byte> Cache::part(const StatePart& part) const {
+  const auto bytes = [](std::byte* base, std::int64_t at, std::int64_t each) {
+    return std::span(base + at * each, static_cast<std::size_t>(each));
+  };
+  if (part.of == StatePart::Of::window) {
+    const kernels::WindowView view = window(part.layer);
+    std::byte* page = view.pool + part.at * view.page_bytes + view.layer_offset;
+    return bytes(page, 0, kernels::WindowView::layer_bytes(view.head_dim));
+  }
+  const kernels::SourceView view = source(part.layer);
+  if (part.of == StatePart::Of::source) return bytes(view.pool, part.at, view.page_bytes());
+  if (view.ratio == 1) return {};
+  return bytes(reinterpret_cast<std::byte*>(tail(part.layer).a_g), part.at, tail_bytes());
 }
 
 void Cache::upload(Queue& queue, Device& host, std::size_t kind, std::int32_t slot,
@@ -102,7 +144,7 @@ kernels::WindowView Cache::window(LayerId layer) const {
 kernels::SourceView Cache::source(LayerId source) const {
   const std::size_t i = source_index(blueprint_, source);
   const std::int32_t ratio = ratio_of(blueprint_, source.value);
-  const std::size_t kind = kind_of(ratio);
+  const std::size_t kind = geometry_.kind_of(ratio);
   return {.pool = source_pools_[i].as<std::byte>(),
           .table = {table(kind), geometry_.kinds[kind].width},
           .ratio = ratio,

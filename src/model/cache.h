@@ -31,9 +31,19 @@ struct PageGeometry {
     std::int32_t width;  // of the table
     std::int32_t tokens_per_page;
   };
-  std::vector<Kind> kinds;  // the window first, then each distinct ratio, ascending
+  std::vector<Kind> kinds;     // the window first, then each distinct ratio, ascending
+  std::int64_t window_tokens;  // whose window keys a session keeps between steps, at least
 
   static PageGeometry of(const Blueprint& blueprint, const Limits& limits);
+  std::size_t kind_of(std::int32_t ratio) const;
+};
+
+// A piece of state, named by what it holds and not by where it lies: so it is the same in every placement.
+struct StatePart {
+  enum class Of : std::uint8_t { window, source, tail };
+  Of of;
+  LayerId layer;    // whose window; or the KV source
+  std::int32_t at;  // the page; of a tail, the slot
 };
 
 class Cache {
@@ -50,6 +60,13 @@ class Cache {
   void upload(Queue& queue, Device& host, std::size_t kind, std::int32_t slot,
               std::span<const std::int32_t> pages);
 
+  // Enqueues the copy of a page of a kind, in every pool here that has the kind.
+  void copy_page(Queue& queue, std::size_t kind, std::int32_t from, std::int32_t to) const;
+  // Enqueues the copy of a slot's tails, of all sources here.
+  void copy_tails(Queue& queue, std::int32_t from_slot, std::int32_t to_slot) const;
+  // Where a part lies: an address of the device. Empty where the part has no bytes: a tail of ratio 1.
+  std::span<std::byte> part(const StatePart& part) const;
+
   kernels::WindowView window(LayerId layer) const;
   kernels::SourceView source(LayerId source) const;  // of a KV source layer
   kernels::TailView tail(LayerId source) const;
@@ -57,7 +74,7 @@ class Cache {
  private:
   Cache(Device& device, const Blueprint& blueprint, const Limits& limits);
   Result<void> allocate();
-  std::size_t kind_of(std::int32_t ratio) const;
+  std::int64_t tail_bytes() const;  // of one slot
   const std::int32_t* table(std::size_t kind) const { return tables_[kind].as<std::int32_t>(); }
 
   Device& device_;

@@ -21,10 +21,21 @@ void Pipeline::set_pages(std::size_t kind, std::int32_t slot, std::span<const st
   stage_->set_pages(kind, slot, pages);
 }
 
-Result<void> Pipeline::read_source_page(LayerId source, std::int32_t slot, std::int64_t row,
-                                        std::span<std::byte> to) {
-  return stage_->read_source_page(source, slot, row, to);
+void Pipeline::copy_page(std::size_t kind, std::int32_t from, std::int32_t to) {
+  stage_->copy_page(kind, from, to);
 }
+
+void Pipeline::copy_tails(std::int32_t from_slot, std::int32_t to_slot) {
+  stage_->copy_tails(from_slot, to_slot);
+}
+
+std::size_t Pipeline::bytes_of(const StatePart& part) const { return stage_->cache().part(part).size(); }
+
+void Pipeline::read(const StatePart& part, std::span<std::byte> to) { stage_->read(part, to); }
+
+void Pipeline::write(const StatePart& part, std::span<const std::byte> from) { stage_->write(part, from); }
+
+Result<void> Pipeline::finish() { return stage_->finish(); }
 
 Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
   const Limits& most = limits();

@@ -55,8 +55,14 @@ class Pipeline {
   // A slot's row of one kind of page table, to be used from the next step on.
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages);
 
-  // Copies the page of a source that holds `row` of a slot to the host; `to` has the page's bytes.
-  Result<void> read_source_page(LayerId source, std::int32_t slot, std::int64_t row, std::span<std::byte> to);
+  // These are enqueued, in one order with steps; host bytes must live until finish() or a step has returned.
+  // Every device that holds a copy of the part takes part in copies and writes.
+  void copy_page(std::size_t kind, std::int32_t from, std::int32_t to);
+  void copy_tails(std::int32_t from_slot, std::int32_t to_slot);
+  std::size_t bytes_of(const StatePart& part) const;  // 0: there is nothing to read or write
+  void read(const StatePart& part, std::span<std::byte> to);
+  void write(const StatePart& part, std::span<const std::byte> from);
+  Result<void> finish();
 
   Result<Output> step(const Batch& batch, bool want_logits, Trace* trace = nullptr);
 

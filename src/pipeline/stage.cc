@@ -88,18 +88,16 @@ kernels::Sample Stage::sampling() const {
           .work = {}};
 }
 
-Result<void> Stage::read_source_page(LayerId source, std::int32_t slot, std::int64_t row,
-                                     std::span<std::byte> to) {
-  const kernels::SourceView view = cache_->source(source);
-  CHECK(static_cast<std::int64_t>(to.size()) == view.page_bytes(), "room for one page");
-  // The table lies on the device, so the page's number comes first.
-  std::int32_t page = 0;
-  const std::int64_t entry = slot * view.table.width + row / kernels::kSourcePageRows % view.table.width;
-  main_->copy(host_, &page, device_, view.table.page + entry, sizeof page);
-  TRY(main_->finish());
-  CHECK(page >= 0, "a row that is held");
-  main_->copy(host_, to.data(), device_, view.pool + page * view.page_bytes(), to.size());
-  return main_->finish();
+void Stage::read(const StatePart& part, std::span<std::byte> to) {
+  const std::span<std::byte> from = cache_->part(part);
+  CHECK(to.size() == from.size(), "room for the whole part");
+  main_->copy(host_, to.data(), device_, from.data(), from.size());
+}
+
+void Stage::write(const StatePart& part, std::span<const std::byte> from) {
+  const std::span<std::byte> to = cache_->part(part);
+  CHECK(to.size() == from.size(), "the whole part");
+  main_->copy(device_, to.data(), host_, from.data(), from.size());
 }
 
 Result<Pipeline::Output> Stage::step(const Batch& batch, bool want_logits, Trace* trace) {

@@ -43,14 +43,21 @@ class Stage {
 
   Result<Pipeline::Output> step(const Batch& batch, bool want_logits, Trace* trace);
 
-  Result<void> read_source_page(LayerId source, std::int32_t slot, std::int64_t row, std::span<std::byte> to);
-
   const Limits& limits() const { return limits_; }
   Cache& cache() { return *cache_; }
   std::int64_t bytes() const { return bytes_; }
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages) {
     cache_->upload(*main_, host_, kind, slot, pages);
   }
+  void copy_page(std::size_t kind, std::int32_t from, std::int32_t to) {
+    cache_->copy_page(*main_, kind, from, to);
+  }
+  void copy_tails(std::int32_t from_slot, std::int32_t to_slot) {
+    cache_->copy_tails(*main_, from_slot, to_slot);
+  }
+  void read(const StatePart& part, std::span<std::byte> to);
+  void write(const StatePart& part, std::span<const std::byte> from);
+  Result<void> finish() { return main_->finish(); }
 
  private:
   Stage(Device& device, HostDevice& host, const kernels::Table& table, const Pipeline::Model& model,

@@ -19,6 +19,11 @@ Result<std::int32_t> PageCounts::take() {
   return page;
 }
 
+void PageCounts::share(std::int32_t page) {
+  CHECK(references_[page] > 0, "a page that somebody has");
+  ++references_[page];
+}
+
 void PageCounts::give_back(std::int32_t page) {
   CHECK(references_[page] > 0, "a page that somebody has");
   if (--references_[page] == 0) free_.push_back(page);

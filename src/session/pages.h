@@ -18,7 +18,9 @@ class PageCounts {
   // A page that nobody has, with one reference.
   // Errors: exhausted
   Result<std::int32_t> take();
-  void give_back(std::int32_t page);
+  void share(std::int32_t page);      // one reference more
+  void give_back(std::int32_t page);  // one less; without any the page is free again
+  bool shared(std::int32_t page) const { return references_[page] > 1; }
 
   std::int32_t used() const { return static_cast<std::int32_t>(references_.size() - free_.size()); }
 

@@ -43,6 +43,13 @@ void Sessions::close(SessionId id) {
 
 void Sessions::reset(SessionId id) { mutable_timeline(id).reset(); }
 
+Result<SessionId> Sessions::fork(SessionId id) {
+  const SessionId other = TRY(open());
+  mutable_timeline(other).share(timeline(id));
+  pipeline_.copy_tails(timeline(id).slot(), timeline(other).slot());
+  return other;
+}
+
 std::int32_t Sessions::pages_used() const {
   std::int32_t used = 0;
   for (const PageCounts& c : counts_) used += c.used();
@@ -89,7 +96,10 @@ void Sessions::add_engram_rows(const Timeline& timeline, std::span<const std::in
 
 Result<void> Sessions::add(const Piece& piece, bool logits) {
   Timeline& t = mutable_timeline(piece.session);
-  TRY(t.reserve(static_cast<std::int64_t>(piece.tokens.size())));
+  copies_.clear();
+  const auto reserved = t.reserve(static_cast<std::int64_t>(piece.tokens.size()), copies_);
+  for (const PageCopy& copy : copies_) pipeline_.copy_page(copy.kind, copy.from, copy.to);
+  if (!reserved.ok()) return reserved.error();
   const auto row = static_cast<std::int32_t>(rows_.ids.size()),
              count = static_cast<std::int32_t>(piece.tokens.size());
   const auto first = static_cast<std::int32_t>(t.length());
@@ -149,12 +159,16 @@ Result<Sessions::SourceRows> Sessions::source_rows(SessionId id, LayerId source)
   out.values.resize(out.rows * head_dim);
   out.keys.resize(out.rows * key_dim);
   kernels::SourceView view = pipeline_.cache().source(source);
+  const std::size_t kind = pipeline_.cache().geometry().kind_of(view.ratio);
   std::vector<std::byte> page(view.page_bytes());
   const std::vector<std::int32_t> first_page{0};  // the copy is page 0 of a pool of one
   view.table = {first_page.data(), 1};
   const auto codes = [](const std::byte* p) { return reinterpret_cast<const std::uint8_t*>(p); };
   for (std::int64_t row = 0; row < out.rows; ++row) {
-    if (row % kernels::kSourcePageRows == 0) TRY(pipeline_.read_source_page(source, t.slot(), row, page));
+    if (row % kernels::kSourcePageRows == 0) {
+      pipeline_.read({StatePart::Of::source, source, t.page_of(kind, row * view.ratio)}, page);
+      TRY(pipeline_.finish());
+    }
     view.pool = page.data();
     const std::int64_t in_page = row % kernels::kSourcePageRows;
     kernels::grid4_row_decode(codes(view.codes(0, in_page)), codes(view.scales(0, in_page)), head_dim,

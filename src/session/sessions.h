@@ -1,5 +1,5 @@
-// Sessions — all conversations of an engine: opens and closes them, and runs steps of rows from several at
-// once.
+// Sessions — all conversations of an engine: opens and closes them, runs steps of rows from several at once,
+// shortens and forks them.
 //
 // Owns       timelines and page counts; borrows pipeline and Engram map, which must outlive it
 // Threads    one thread at a time
@@ -30,6 +30,17 @@ class Sessions {
   void close(SessionId id);
   void reset(SessionId id);
   const Timeline& timeline(SessionId id) const;
+
+  // The session holds its first `length` tokens, as if the others had never been. Tokens run again where their
+  // window keys are gone; rerun_for() says how many.
+  // Requires: 0 ≤ length ≤ the session's
+  // Errors: what the pipeline says, exhausted; then the session is empty
+  Result<void> truncate(SessionId id, std::int64_t length);
+  std::int64_t rerun_for(SessionId id, std::int64_t length) const;
+
+  // A session that holds the same and shares its pages; each goes its own way from here.
+  // Errors: exhausted when all slots are taken
+  Result<SessionId> fork(SessionId id);
 
   enum class Want : std::uint8_t { nothing, last, all };
 
@@ -74,6 +85,8 @@ class Sessions {
   Result<void> add(const Piece& piece, bool logits);
   void add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes);
   void trace_engram_rows(Trace& trace) const;
+  Result<void> run_again(SessionId id, std::span<const TokenId> tokens, std::span<const std::int64_t> cuts);
+  Result<void> begin_replay(SessionId id, std::int64_t from);
   Timeline& mutable_timeline(SessionId id);
 
   Pipeline& pipeline_;
@@ -84,6 +97,8 @@ class Sessions {
   std::map<std::int64_t, std::int32_t> slot_of_;
   std::int64_t opened_ = 0;
   Rows rows_;  // of the step at hand; kept, so that steps do not allocate
+  std::vector<PageCopy> copies_;
+  std::vector<std::byte> zeros_;  // one layer's share of a window page
 };
 
 }  // namespace manyspan

@@ -35,11 +35,12 @@ std::string law_name(const testing::TestParamInfo<LawCase>& info) {
   return name;
 }
 
-std::vector<TokenId> law_prompt(const std::string& model, std::size_t variant) {
+std::vector<TokenId> law_prompt(const std::string& model, std::size_t variant, std::int64_t tokens) {
   const std::int32_t vocabulary = checkpoint(model).blueprint.vocabulary;
   std::mt19937 random(static_cast<unsigned>(100 + variant));
   std::vector<TokenId> prompt;
-  for (int i = 0; i < 130; ++i) prompt.push_back({static_cast<std::int32_t>(random() % vocabulary)});
+  for (std::int64_t i = 0; i < tokens; ++i)
+    prompt.push_back({static_cast<std::int32_t>(random() % vocabulary)});
   return prompt;
 }
 

@@ -23,8 +23,8 @@ std::vector<LawCase> law_cases();
 std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi: for every build, sanitized ones too
 std::string law_name(const testing::TestParamInfo<LawCase>& info);
 
-// A prompt of some 130 tokens for `model`; different `variant`s differ from the first token on.
-std::vector<TokenId> law_prompt(const std::string& model, std::size_t variant);
+// A prompt for `model`; different `variant`s differ from the first token on.
+std::vector<TokenId> law_prompt(const std::string& model, std::size_t variant, std::int64_t tokens = 130);
 
 // The first place at which two runs differ in a bit; -1: nowhere.
 std::int64_t first_difference(const std::vector<float>& a, const std::vector<float>& b);

@@ -65,6 +65,19 @@ std::vector<float> ModelRig::logits(std::span<const TokenId> tokens, std::vector
   return all;
 }
 
+std::vector<float> ModelRig::extend(SessionId session, std::span<const TokenId> tokens) {
+  std::vector<float> all;
+  const auto most = static_cast<std::size_t>(pipeline_->limits().step_rows);
+  while (!tokens.empty()) {
+    const Sessions::Piece piece{
+        session, tokens.first(std::min(most, tokens.size())), Sessions::Want::all, {}};
+    const auto rows = must(sessions_->step({&piece, 1}, true)).logits;
+    all.insert(all.end(), rows.data, rows.data + rows.rows * rows.cols);
+    tokens = tokens.subspan(piece.tokens.size());
+  }
+  return all;
+}
+
 std::vector<TokenId> ModelRig::greedy(std::span<const TokenId> prompt, std::size_t most) {
   const SessionId session = must(sessions_->open());
   std::vector<TokenId> answer;

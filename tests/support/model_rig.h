@@ -35,6 +35,9 @@ class ModelRig {
   std::vector<float> logits(std::span<const TokenId> tokens, std::vector<std::int64_t> chunks = {},
                             Trace* trace = nullptr);
 
+  // Runs more tokens of a session, in steps as long as the limits allow; returns their logits.
+  std::vector<float> extend(SessionId session, std::span<const TokenId> tokens);
+
   // Greedy continuation, at most `most` tokens, the end-of-sentence token included.
   std::vector<TokenId> greedy(std::span<const TokenId> prompt, std::size_t most);
 

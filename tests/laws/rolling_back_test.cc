@@ -1,0 +1,94 @@
+// The law of rolling back: what was run and undone never happened, however far back it reaches.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/law.h"
+#include "tests/support/model_rig.h"
+
+namespace manyspan::test {
+namespace {
+
+// Steps of at most 40 rows and a spare window of 20 tokens, so that pages are given back and used again.
+constexpr Limits kLimits{
+    .step_rows = 40, .sampled_rows = 40, .sessions = 2, .context = 2048, .spare_window = 20};
+
+// Long enough that a rollback replays the window over rows that are kept.
+std::int64_t past_a_replay(const LawCase& law) {
+  const Blueprint& b = checkpoint(law.model).blueprint;
+  return b.layers * (b.window - 1) + 100;
+}
+
+// One session's life: it grows with the right tokens, runs wrong ones, and takes those and more of the right ones
+// back, again and again. Every logit of a right token must be the one of an undisturbed run.
+void undone_never_happened(const LawCase& law, int rollbacks, unsigned seed) {
+  const std::int64_t longest = past_a_replay(law);
+  const std::vector<TokenId> right = law_prompt(law.model, 0, longest), wrong = law_prompt(law.model, 1, 60);
+  ModelRig rig(law.model, {.table = law.table, .limits = kLimits});
+  const std::vector<float> whole = rig.logits(right);
+  const std::int64_t vocabulary = rig.checkpoint().blueprint.vocabulary;
+  Sessions& sessions = rig.sessions();
+  const SessionId id = sessions.open().value();
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % n); };
+
+  int replays = 0;
+  for (int i = 0; i < rollbacks; ++i) {
+    const std::int64_t held = sessions.timeline(id).length();
+    const std::vector<float> more = rig.extend(id, std::span(right).subspan(held));
+    ASSERT_EQ(first_difference({whole.begin() + held * vocabulary, whole.end()}, more), -1)
+        << "rollback " << i << ", to " << held << " tokens";
+    const std::int64_t undone = 1 + below(i % 3 == 0 ? 19 : 60);
+    rig.extend(id, std::span(wrong).first(undone));
+    // Within the spare window, a little past it, or anywhere.
+    const std::int64_t back = i % 3 == 0   ? below(20 - undone + 1)
+                              : i % 3 == 1 ? below(60)
+                                           : below(longest + 1);
+    replays += sessions.rerun_for(id, longest - back) > 1 ? 1 : 0;
+    ASSERT_TRUE(sessions.truncate(id, longest - back).ok());
+    ASSERT_EQ(sessions.timeline(id).length(), longest - back);
+  }
+  EXPECT_GT(replays, 0);
+  EXPECT_LT(replays, rollbacks);
+  sessions.close(id);
+  EXPECT_EQ(sessions.pages_used(), 0);
+}
+
+// In fast numerics everywhere; the reference is slow, and its pages are the same.
+std::vector<LawCase> cases(std::vector<LawCase> all) {
+  std::erase_if(
+      all, [](const LawCase& c) { return c.table == &kernels::kReference && c.short_name != "t1_base"; });
+  return all;
+}
+
+class RollingBack : public testing::TestWithParam<LawCase> {};
+TEST_P(RollingBack, UndoneTokensNeverHappened) { undone_never_happened(GetParam(), 7, 3); }
+TEST_P(RollingBack, ALongRollbackReplaysAndAShortOneDoesNot) {
+  ModelRig rig(GetParam().model, {.table = GetParam().table, .limits = kLimits});
+  const Blueprint& b = rig.checkpoint().blueprint;
+  const std::int64_t longest = past_a_replay(GetParam()), replayed = b.layers * (b.window - 1);
+  const SessionId id = rig.sessions().open().value();
+  for (std::int64_t length = 0; length < longest; ++length) {
+    rig.extend(id, {law_prompt(GetParam().model, 0, 1)});
+    for (const std::int64_t back : {1, 19, 20}) {
+      const std::int64_t shorter = std::max<std::int64_t>(0, length + 1 - back);
+      ASSERT_LE(rig.sessions().rerun_for(id, shorter), 1) << length + 1 << " to " << shorter;
+    }
+  }
+  EXPECT_GE(rig.sessions().rerun_for(id, longest - 60), replayed);
+  EXPECT_LT(rig.sessions().rerun_for(id, longest - 60), replayed + 32);
+  EXPECT_EQ(rig.sessions().rerun_for(id, 20), 20);
+  EXPECT_EQ(rig.sessions().rerun_for(id, 0), 0);
+}
+INSTANTIATE_TEST_SUITE_P(Quick, RollingBack, testing::ValuesIn(cases(quick_law_cases())), law_name);
+
+class RollingBackSlow : public testing::TestWithParam<LawCase> {};
+TEST_P(RollingBackSlow, UndoneTokensNeverHappened) {
+  undone_never_happened(GetParam(), GetParam().thorough ? 40 : 12, 4);
+}
+INSTANTIATE_TEST_SUITE_P(Everywhere, RollingBackSlow, testing::ValuesIn(cases(law_cases())), law_name);
+
+}  // namespace
+}  // namespace manyspan::test

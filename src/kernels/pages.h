@@ -80,6 +80,11 @@ struct SourceView {
     return key_scales_at() + padded16(kSourcePageRows * (key_dim / 32));
   }
 
+  // One row as it travels between devices: codes | scales | key codes | key scales.
+  constexpr std::int64_t row_bytes() const {
+    return head_dim / 2 + head_dim / 16 + key_dim / 2 + key_dim / 32;
+  }
+
   std::byte* page(std::int64_t slot, std::int64_t row) const {
     return pool + table.at(slot, row, kSourcePageRows) * page_bytes();
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/append/append.h"
 #include "kernels/attend/attend.h"
 #include "kernels/embed/embed.h"
 #include "kernels/engram/engram_gate.h"
@@ -38,6 +39,7 @@ namespace manyspan::kernels {
   X(Experts, experts)          \
   X(EngramRows, engram_rows)   \
   X(EngramGate, engram_gate)   \
+  X(Append, append)            \
   X(Gather, gather)            \
   X(Sample, sample)
 

@@ -35,6 +35,7 @@ const Table kTable = {
     .experts = {experts, experts_work, experts_refuses},
     .engram_rows = {engram_rows, none, all_of_it},
     .engram_gate = {engram_gate, none, all_of_it},
+    .append = {kernels::append, none, all_of_it},
     .gather = {gather, none, all_of_it},
     .sample = {kernels::sample, kernels::sample_work, all_of_it},
 };

@@ -20,6 +20,7 @@ const Table kReference = {
     .experts = {r::experts, r::experts_work, r::experts_refuses},
     .engram_rows = {r::engram_rows, no_work, takes_all},
     .engram_gate = {r::engram_gate, no_work, takes_all},
+    .append = {append, no_work, takes_all},
     .gather = {r::gather, no_work, takes_all},
     .sample = {sample, sample_work, takes_all},
 };

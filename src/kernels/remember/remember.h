@@ -10,7 +10,8 @@
 // and those of a group that began before the run are read from it.
 //
 // Shapes     k [T, head_dim] bf16, before the norm · a, g [T, head_dim] f32 (ratio > 1) · row [T, head_dim]
-//            bf16 (ratio 1) · wk [key_dim, head_dim] · taps: latent [T, head_dim] bf16, row n is the n-th
+//            bf16 (ratio 1) · wk [key_dim, head_dim] · published [T, source.row_bytes()], row t where batch row
+//            t ends a group, the others untouched (data null: no other device reads this source) · taps: latent [T, head_dim] bf16, row n is the n-th
 //            group that this batch completes, in batch order
 // Requires   pages of all positions and rows written here are in the tables; source.pool null: window only
 // Numerics   norm as spec 4.7; softmax denominator in f32 over tokens ascending, p = e/sum in f32, Σ in
@@ -40,6 +41,7 @@ struct Remember {
   Weight wk;
   const Bf16* key_gain;
   TailView tail;
+  Rows<std::byte> published;  // the rows and keys stored by this call, for append elsewhere
 
   Rows<Bf16> latent_tap;
   Work work;
@@ -53,7 +55,7 @@ struct Remember {
     see.in("a", a), see.in("g", g), see.in("row", row);
     see.in("row_gain", row_gain, source.head_dim), see.in("wk", wk);
     see.in("key_gain", key_gain, source.key_dim), see.some_inout("tail", tail.a_g);
-    see.out("latent_tap", latent_tap);
+    see.out("published", published), see.out("latent_tap", latent_tap);
   }
 };
 static_assert(kIsParams<Remember>);

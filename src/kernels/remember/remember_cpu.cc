@@ -95,6 +95,20 @@ void latent_of(const Remember& p, std::int64_t n, std::int64_t ender, float* lat
   if (p.latent_tap.data != nullptr) narrow(latent, d, p.latent_tap.row(n));
 }
 
+// What keep() stored, as it travels.
+void publish(const Remember& p, std::int64_t ender, std::int64_t slot, std::int64_t row) {
+  const SourceView& from = p.source;
+  std::byte* to = p.published.row(ender);
+  const auto put = [&](const std::byte* bytes, std::int64_t count) {
+    std::memcpy(to, bytes, static_cast<std::size_t>(count));
+    to += count;
+  };
+  put(from.codes(slot, row), from.head_dim / 2);
+  put(from.scales(slot, row), from.head_dim / 16);
+  put(from.key_codes(slot, row), from.key_dim / 2);
+  put(from.key_scales(slot, row), from.key_dim / 32);
+}
+
 // Rotates and stores the latent's row and its key.
 void keep(const Remember& p, std::int64_t ender, float* latent, float* key) {
   const SourceView& to = p.source;
@@ -116,6 +130,7 @@ void keep(const Remember& p, std::int64_t ender, float* latent, float* key) {
     scales[c / 16] = grid4_row_codes(a);
     store_nibbles(codes_e2m1(a), codes + c / 2);
   }
+  if (p.published.data != nullptr) publish(p, ender, slot, row);
 }
 
 // bf16(wk·latent) of rows [begin, begin + rows) into one tile's sixteen columns of key.

@@ -108,6 +108,12 @@ void store(const Remember& p, std::int64_t ender, Bf16* latent, Bf16* key) {
   grid4_key_encode(key, to.key_dim, bytes(to.key_codes(slot, row)), bytes(to.key_scales(slot, row)));
   rope_tail(p.rope, position, latent, to.head_dim);
   grid4_row_encode(latent, to.head_dim, bytes(to.codes(slot, row)), bytes(to.scales(slot, row)));
+  if (p.published.data == nullptr) return;
+  std::byte* out = p.published.row(ender);
+  out = std::copy_n(to.codes(slot, row), to.head_dim / 2, out);
+  out = std::copy_n(to.scales(slot, row), to.head_dim / 16, out);
+  out = std::copy_n(to.key_codes(slot, row), to.key_dim / 2, out);
+  std::copy_n(to.key_scales(slot, row), to.key_dim / 32, out);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Shape {
 struct Memory {
   const Shape shape;
   TrialWindow window;
-  TrialSource source;
+  TrialSource source, mirror;  // the mirror is of another device, which is sent what is published
   std::vector<float> tail;
   std::vector<Bf16> latents;
 
@@ -24,6 +24,7 @@ struct Memory {
       : shape(s),
         window(3, 4, s.d),
         source(3, 4, s.ratio, s.d, s.key),
+        mirror(3, 4, s.ratio, s.d, s.key),
         tail(3 * kTailTokens * 2 * s.d, std::numeric_limits<float>::quiet_NaN()) {}
 
   // Every row that was written, decoded: window rows, compressed rows, keys.
@@ -84,7 +85,11 @@ struct RememberCase {
     if (shape.ratio == 1) p.row = rows_of(row_part, shape.d);
     p.tail = {to.tail.data()};
     p.latent_tap = rows_of(latent, shape.d);
+    std::vector<std::byte> published(batch.rows() * to.source.view.row_bytes(), std::byte{0xff});
+    const std::int64_t row_bytes = to.source.view.row_bytes();
+    p.published = {published.data(), batch.rows(), row_bytes, row_bytes};
     Trial().run(table.remember, p);
+    Trial().run(table.append, Append{batch.view(), manyspan::as_const(p.published), to.mirror.view});
   }
 };
 
@@ -124,6 +129,8 @@ TEST(Remember, ChunksTogetherAreAsTheWhole) {
       }
       EXPECT_TRUE(same_bits(whole.window.bytes, parts.window.bytes));
       EXPECT_TRUE(same_bits(whole.source.bytes, parts.source.bytes));
+      EXPECT_TRUE(same_bits(whole.source.bytes, whole.mirror.bytes));
+      EXPECT_TRUE(same_bits(parts.source.bytes, parts.mirror.bytes));
     });
   }
 }

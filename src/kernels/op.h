@@ -71,13 +71,17 @@ class BytesSeen {
     bytes_ += p == nullptr ? 0 : count * std::int64_t{sizeof(T)};
   }
   void in(Field, Weight& w) { bytes_ += w.codes == nullptr ? 0 : code_bytes(w) + scale_bytes(w); }
-  template <class... A>
-  void out(Field f, A&&... a) {
-    in(f, a...);
+  template <class V>
+  void out(Field f, V& view) {
+    in(f, view);
   }
-  template <class... A>
-  void inout(Field f, A&&... a) {
-    in(f, a...), in(f, a...);
+  template <class T>
+  void out(Field f, T*& p, std::int64_t count) {
+    in(f, p, count);
+  }
+  template <class V>
+  void inout(Field f, V& view) {
+    in(f, view), in(f, view);
   }
   template <class T>
   void look(Field, T*&, std::int64_t) {}

@@ -56,13 +56,6 @@ void undone_never_happened(const LawCase& law, int rollbacks, unsigned seed) {
   EXPECT_EQ(sessions.pages_used(), 0);
 }
 
-// In fast numerics everywhere; the reference is slow, and its pages are the same.
-std::vector<LawCase> cases(std::vector<LawCase> all) {
-  std::erase_if(
-      all, [](const LawCase& c) { return c.table == &kernels::kReference && c.short_name != "t1_base"; });
-  return all;
-}
-
 class RollingBack : public testing::TestWithParam<LawCase> {};
 TEST_P(RollingBack, UndoneTokensNeverHappened) { undone_never_happened(GetParam(), 7, 3); }
 TEST_P(RollingBack, ALongRollbackReplaysAndAShortOneDoesNot) {
@@ -82,13 +75,13 @@ TEST_P(RollingBack, ALongRollbackReplaysAndAShortOneDoesNot) {
   EXPECT_EQ(rig.sessions().rerun_for(id, 20), 20);
   EXPECT_EQ(rig.sessions().rerun_for(id, 0), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Quick, RollingBack, testing::ValuesIn(cases(quick_law_cases())), law_name);
+INSTANTIATE_TEST_SUITE_P(Quick, RollingBack, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
 
 class RollingBackSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(RollingBackSlow, UndoneTokensNeverHappened) {
   undone_never_happened(GetParam(), GetParam().thorough ? 40 : 12, 4);
 }
-INSTANTIATE_TEST_SUITE_P(Everywhere, RollingBackSlow, testing::ValuesIn(cases(law_cases())), law_name);
+INSTANTIATE_TEST_SUITE_P(Everywhere, RollingBackSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
 
 }  // namespace
 }  // namespace manyspan::test

@@ -21,6 +21,8 @@ struct LawCase {
 
 std::vector<LawCase> law_cases();
 std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi: for every build, sanitized ones too
+// Those in fast numerics, and t1_base in strict: for laws whose runs are long.
+std::vector<LawCase> mostly_fast(std::vector<LawCase> cases);
 std::string law_name(const testing::TestParamInfo<LawCase>& info);
 
 // A prompt for `model`; different `variant`s differ from the first token on.

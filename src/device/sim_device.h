@@ -1,27 +1,29 @@
 // sim_device — a world of simulated devices, which stand in for GPUs in tests: late, unkind and watchful.
 //
-// Each device has an address space of its own: allocate() gives addresses that nobody can read or write, and only
-// the device's own queues know where the bytes are. Bytes are 0xFF before they are first written. An address is
-// never given out twice.
+// Each device has an address space of its own: allocate() gives addresses that nobody can read or write, and
+// only the device's own queues know where the bytes are. Bytes are 0xFF before they are first written. An
+// address is never given out twice.
 //
-// Queues are late: nothing runs when it is enqueued. finish() and drain() run items one by one, each time from a
-// queue that the seed picks among all queues whose next item may run; sometimes one queue is starved as long as
-// possible, sometimes one runs as far as it can. The same calls with the same seed run in the same order. Host
-// bytes of a copy are read or written when the copy runs, so the caller keeps them until then.
+// Queues are late: nothing runs when it is enqueued. finish() and drain() run items one by one, each time
+// from a queue that the seed picks among all queues whose next item may run; sometimes one queue is starved
+// as long as possible, sometimes one runs as far as it can. The same calls with the same seed run in the same
+// order. Host bytes of a copy are read or written when the copy runs, so the caller keeps them until then.
 //
-// A wait is for the record() that was enqueued last before it; a wait for an event never recorded passes. What no
-// event orders, and no finish() in between, may not touch the same bytes, if one of the two writes: such a race is
-// a fault even where this order happened to be a good one (a pool counts as one thing).
+// A wait is for the record() that was enqueued last before it; a wait for an event never recorded passes.
+// What no event orders, and no finish() in between, may not touch the same bytes, if one of the two writes:
+// such a race is a fault even where this order happened to be a good one (a pool counts as one thing).
 //
-// A fault is kept by the device whose queue ran the item, and told by the next finish() of any of its queues. From
-// the fault until it is told the device skips all operations and copies, also those enqueued before the telling and
-// run after it; its events happen nevertheless, so nobody hangs, and whoever waited for them sees old bytes or
-// poison: who takes a result must finish() every device that had a part in it. Then the device works again.
+// A fault is kept by the device whose queue ran the item, and told by the next finish() of any of its queues.
+// From the fault until it is told the device skips all operations and copies, also those enqueued before the
+// telling and run after it; its events happen nevertheless, so nobody hangs, and whoever waited for them sees
+// old bytes or poison: who takes a result must finish() every device that had a part in it. Then the device
+// works again.
 //
-// A queue that is destroyed drops its work. Events that it was to record then never happen, and a queue that waits
-// for one is a fault ("waits for ever").
+// A queue that is destroyed drops its work. Events that it was to record then never happen, and a queue that
+// waits for one is a fault ("waits for ever").
 //
-// Requires   buffers, queues and events do not outlive the world; at most 256 GiB allocated on a device in its life
+// Requires   buffers, queues and events do not outlive the world; at most 256 GiB allocated on a device in
+//            its life
 // Errors     allocate: exhausted · finish: device_lost, naming device, operation and field
 // Threads    one at a time for the whole world
 // Spec       house.md 0.4; interfaces.md A2, A5

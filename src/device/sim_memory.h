@@ -1,8 +1,8 @@
-// sim_memory — the memory of one simulated device: addresses that nobody can touch, and the bytes behind them.
+// sim_memory — a simulated device's memory: addresses that nobody can touch, and the bytes behind them.
 //
-// The addresses are one mapping without access rights; buffers lie in it with gaps between them and are never given
-// out twice. The bytes of each buffer are an allocation of their own, so that a sanitizer sees an operation that
-// runs over its end.
+// The addresses are one mapping without access rights; buffers lie in it with gaps between them and are never
+// given out twice. The bytes of each buffer are an allocation of their own, so that a sanitizer sees an
+// operation that runs over its end.
 //
 // Owns       the mapping and the bytes; buffers that it gave out must be gone before it is
 // Errors     allocate: exhausted

@@ -1,5 +1,4 @@
-// sim_operation — one operation as a simulated queue holds it: what it touches is said when it is enqueued, what it
-// does happens later, with every address translated.
+// sim_operation — an operation in a simulated queue: it says what it will touch, and is done later.
 //
 // Threads    as the world
 #pragma once
@@ -33,7 +32,8 @@ class SimOperation {
     virtual void touch(Field field, const void* address, const SimExtent& extent, bool writes) = 0;
   };
 
-  // Finds the bytes behind device addresses. After the first that it can't find, the operation must not be done.
+  // Finds the bytes behind device addresses. After the first that it can't find, the operation must not be
+  // done.
   class Translation {
    public:
     virtual ~Translation() = default;

@@ -1,7 +1,7 @@
 // sim_order — which queue goes next, by a seed and with a bias that changes.
 //
-// A fair draw at every item seldom lets one queue fall far behind. So for a while one queue is starved, or one is
-// run as far as it can, or the draw is fair.
+// A fair draw at every item seldom lets one queue fall far behind. So for a while one queue is starved, or
+// one is run as far as it can, or the draw is fair.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
-// sim_races — who touched which bytes, and whether anything ordered two who did: vector clocks and access lists.
+// sim_races — who touched which bytes, and whether anything ordered two who did.
 //
-// Each queue counts what it was given; a clock says, for every queue, up to which count everything has happened
-// before. record() leaves a clock in an event, wait() joins it to the waiter's, finish() joins a queue's to the
-// host's, and whatever the host enqueues later is after that. Two accesses to the same bytes, one of them a write,
-// race when neither is in the other's past. This looks at what was asked for, not at what ran: it finds a missing
-// wait in every order.
+// Each queue counts what it was given; a clock says, for every queue, up to which count everything has
+// happened before. record() leaves a clock in an event, wait() joins it to the waiter's, finish() joins a
+// queue's to the host's, and whatever the host enqueues later is after that. Two accesses to the same bytes,
+// one of them a write, race when neither is in the other's past. This looks at what was asked for, not at
+// what ran: it finds a missing wait in every order.
 //
-// Cost       an access is compared with those of its buffer that the host has not waited for since; what a later
-//            access stands for is dropped
+// Cost       an access is compared with those of its buffer that the host has not waited for since; what a
+//            later access stands for is dropped
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,8 @@ struct SimAccess {
 // The accesses to one buffer, or to the host's memory.
 class SimAccesses {
  public:
-  // Notes `now`, of an item that comes after all that is in `past`; the one that it races with, if there is one.
+  // Notes `now`, of an item that comes after all that is in `past`; the one that it races with, if there is
+  // one.
   std::optional<SimAccess> note(const SimAccess& now, const SimClock& past, const SimClock& host);
   std::size_t size() const { return list_.size(); }
 

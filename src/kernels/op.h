@@ -1,15 +1,15 @@
 // op — what a table holds for one operation: how to enqueue it, what it needs, what it cannot do.
 //
 // A parameter struct is a plain value: views, numbers, no addresses of host data that change between steps.
-// It lists every address that it holds once, in `views(see)`, by the name that messages use. Several readers share
-// that list: the byte count of a benchmark, and the simulated device, which rewrites addresses through it and checks
-// who touches what when. So each address is given as it stands in the struct, never as a copy.
+// It lists every address that it holds once, in `views(see)`, by the name that messages use. Several readers
+// share that list: the byte count of a benchmark, and the simulated device, which rewrites addresses through
+// it and checks who touches what when. So each address is given as it stands in the struct, never as a copy.
 //
-//   see.in(name, view)      read             see.out(name, view)       written      see.inout(name, view)   both
+//   see.in(name, view)      read      see.out(name, view)   written      see.inout(name, view)   both
 //   see.in(name, p, count)  the same of `count` elements; 0: held, but not touched
 //   see.look(name, p, n)    n numbers that steer the work, too few to count as traffic
-//   see.some_in(name, p)    pools, page tables, tails, large tables: of what lies at p and behind it, the operation
-//   see.some_inout(name, p) touches what the batch names
+//   see.some_in(name, p)    pools, page tables, tails, large tables: of what lies at p and behind it, the
+//   see.some_inout(name, p) operation touches what the batch names
 //   see.work(work)          scratch
 //
 // Threads    enqueue from the thread that owns the queue

@@ -11,8 +11,8 @@ constexpr std::int32_t kHidden = 64, kStreams = 2, kRows = 4, kOut = 32;
 // Every wait of the hand-over; any of them can be left out.
 enum Wait { kForEmbedding, kForArrival, kForSending, kForReading, kWaits, kNone = -1 };
 
-// Device 0 embeds, its copy queue hands the streams over, device 1 collapses and multiplies; for three steps with
-// nothing in between but the events. A device's own memory is one buffer for each thing.
+// Device 0 embeds, its copy queue hands the streams over, device 1 collapses and multiplies; for three steps
+// with nothing in between but the events. A device's own memory is one buffer for each thing.
 class TwoStages {
  public:
   explicit TwoStages(const SimOptions& options) : world(SimWorld::create(options).value()) {

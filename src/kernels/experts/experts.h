@@ -5,8 +5,8 @@
 //
 // Shapes     x8 [T, D] bf16 on the grid · gate_up [E][2·inner, D]: w1's rows, then w3's · down [E][D, inner]
 //            · shared_gate_up, shared_down: one of the same shapes · y [T, D] bf16
-// Requires   place[e] ≥ 0: one device holds all experts (whoever fills place sees to it: it lies on the device,
-//            where refuses() can't look); inner and D multiples of 32
+// Requires   place[e] ≥ 0: one device holds all experts (whoever fills place sees to it: it lies on the
+//            device, where refuses() can't look); inner and D multiples of 32
 // Numerics   products as linear; silu in double → f32, ·u and ·weight in f32; the sum over experts in f32
 // Spec       model.md 6.6; interfaces.md A11
 #pragma once

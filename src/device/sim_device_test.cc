@@ -1,7 +1,10 @@
 #include "device/sim_device.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "device/sim_order.h"
 #include "device/sim_trial.h"
 
 namespace manyspan {
@@ -127,6 +130,26 @@ TEST(SimDevice, SeedsTryEveryOrder) {
   EXPECT_TRUE(all_before && all_after && between);
 }
 
+// A fair draw among three would do either about once in 10^10 seeds.
+TEST(SimOrder, AQueueIsStarvedOrFavouredForLong) {
+  const std::vector<std::uint32_t> queues = {2, 5, 7};
+  for (const std::uint32_t queue : queues) {
+    int starved = 0, favoured = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      SimOrder order(seed);
+      int without = 0, only = 0, most_without = 0, most_only = 0;
+      for (int i = 0; i < 1000; ++i) {
+        const bool picked = order.pick(queues) == queue;
+        without = picked ? 0 : without + 1, only = picked ? only + 1 : 0;
+        most_without = std::max(most_without, without), most_only = std::max(most_only, only);
+      }
+      starved += most_without >= 60, favoured += most_only >= 60;
+    }
+    EXPECT_GT(starved, 10) << queue;
+    EXPECT_GT(favoured, 10) << queue;
+  }
+}
+
 TEST(SimDevice, AnEventOrdersQueuesOfTwoDevices) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SimTrial t({.seed = seed});
@@ -161,6 +184,26 @@ TEST(SimDevice, AWaitIsForTheRecordBeforeIt) {
     t.side[0]->record(*back);
     t.main[0]->wait(*back);
     t.main[0]->record(*again);  // would never happen if the side queue waited for it
+    t.side[0]->wait(*again);
+    t.down(*t.side[0], to, b);
+    ASSERT_TRUE(t.side[0]->finish().ok());
+    ASSERT_EQ(to, (Ints{2, 3, 4, 5}));
+  }
+}
+
+// The first record of an event lets nobody pass who waits for its second.
+TEST(SimDevice, AWaitIsForTheLastRecordBeforeIt) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SimTrial t({.seed = seed});
+    const Buffer a = t.ints(0, 4), b = t.ints(0, 4);
+    const Ints from = {1, 2, 3, 4};
+    Ints to(4, 0);
+    const auto again = t.event();
+    t.main[0]->record(*again);
+    t.side[0]->wait(*again);
+    t.up(*t.main[0], a, from);
+    t.plus_one(*t.main[0], b, a);
+    t.main[0]->record(*again);
     t.side[0]->wait(*again);
     t.down(*t.side[0], to, b);
     ASSERT_TRUE(t.side[0]->finish().ok());

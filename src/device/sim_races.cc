@@ -55,7 +55,8 @@ std::optional<SimAccess> SimAccesses::note(const SimAccess& now, const SimClock&
     if (!before && !race && (a.writes || now.writes) && meet(a, now)) race = a;
     // Whoever races with `a` from now on races with `now` as well, unless only `a` writes.
     if (before && (now.writes || !a.writes) && covers(now, a)) continue;
-    list_[kept++] = a;
+    if (&list_[kept] != &a) list_[kept] = a;
+    ++kept;
   }
   list_.resize(kept);
   list_.push_back(now);

@@ -1,8 +1,8 @@
 // resume — from where tokens must run again, so that a session holds a shorter length exactly.
 //
-// Window keys that were given back can only be made again by running their tokens. Layer l's input at a position
-// depends on the keys of the window - 1 positions before it in every layer below, and on kept rows; so a replay
-// that begins at s with nothing in its window is exact at layer l from s + l·(window - 1) on.
+// Window keys that were given back can only be made again by running their tokens. Layer l's input at a
+// position depends on the keys of the window - 1 positions before it in every layer below, and on kept rows;
+// so a replay that begins at s with nothing in its window is exact at layer l from s + l·(window - 1) on.
 //
 // Threads    pure functions
 // Spec       model.md 7; interfaces.md A7; docs/cache-and-pages.md
@@ -31,8 +31,8 @@ struct Resume {
 
 Resume resume_at(const Held& held, std::int64_t length, const Blueprint& blueprint);
 
-// Positions at which a replay from `from` must begin a new step, ascending: a step that reads rows which it has
-// itself completed must have completed them from exact inputs.
+// Positions at which a replay from `from` must begin a new step, ascending: a step that reads rows which it
+// has itself completed must have completed them from exact inputs.
 std::vector<std::int64_t> replay_cuts(std::int64_t from, const Blueprint& blueprint);
 
 // What is exact in every layer after a replay from `from`.

@@ -1,20 +1,22 @@
 // Sessions — all conversations of an engine: opens and closes them, runs steps of rows from several at once,
-// shortens and forks them.
+// shortens, forks, saves and restores them.
 //
 // Owns       timelines and page counts; borrows pipeline and Engram map, which must outlive it
 // Threads    one thread at a time
-// Spec       house.md 6.2, 6.3; model.md 7, 8.4
+// Spec       house.md 6.2, 6.3; model.md 7, 8.4; docs/cache-and-pages.md, docs/snapshot-format.md
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "pipeline/pipeline.h"
+#include "session/snapshot_format.h"
 #include "session/timeline.h"
 #include "spec/engram_map.h"
 
@@ -31,8 +33,8 @@ class Sessions {
   void reset(SessionId id);
   const Timeline& timeline(SessionId id) const;
 
-  // The session holds its first `length` tokens, as if the others had never been. Tokens run again where their
-  // window keys are gone; rerun_for() says how many.
+  // The session holds its first `length` tokens, as if the others had never been. Tokens run again where
+  // their window keys are gone; rerun_for() says how many.
   // Requires: 0 ≤ length ≤ the session's
   // Errors: what the pipeline says, exhausted; then the session is empty
   Result<void> truncate(SessionId id, std::int64_t length);
@@ -41,6 +43,14 @@ class Sessions {
   // A session that holds the same and shares its pages; each goes its own way from here.
   // Errors: exhausted when all slots are taken
   Result<SessionId> fork(SessionId id);
+
+  // A session as a file, and a new session from one: it goes on as the saved one would have. The file depends
+  // on the tokens alone, not on how they were run or where their state lay. `origin` is what this engine runs.
+  // Errors: snapshot: not_found, exhausted for the file · restore: not_found; corrupt; unsupported: another
+  //         version, model or numerics; exhausted: no slot, or longer than the context; then nothing has
+  //         changed · both: what the pipeline says
+  Result<void> snapshot(SessionId id, const SnapshotOrigin& origin, const std::string& path);
+  Result<SessionId> restore(const SnapshotOrigin& origin, const std::string& path);
 
   enum class Want : std::uint8_t { nothing, last, all };
 
@@ -87,6 +97,8 @@ class Sessions {
   void trace_engram_rows(Trace& trace) const;
   Result<void> run_again(SessionId id, std::span<const TokenId> tokens, std::span<const std::int64_t> cuts);
   Result<void> begin_replay(SessionId id, std::int64_t from);
+  Result<SessionId> take_in(std::span<const SnapshotSection> sections, std::span<const Bytes> rows);
+  std::vector<std::int32_t> classes_of(std::span<const TokenId> tokens) const;
   Timeline& mutable_timeline(SessionId id);
 
   Pipeline& pipeline_;

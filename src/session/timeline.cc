@@ -109,6 +109,30 @@ void Timeline::share(const Timeline& other) {
   }
 }
 
+Result<void> Timeline::adopt(std::span<const TokenId> tokens, std::span<const std::int32_t> classes,
+                             const Held& held) {
+  CHECK(length() == 0, "an empty session");
+  reset();  // pages that were taken and not used
+  for (std::size_t k = 0; k < tables_.size(); ++k) {
+    const PageGeometry::Kind& kind = geometry_.kinds[k];
+    const std::int64_t first = k == 0 ? held.window_from / kind.tokens_per_page : 0;
+    const std::int64_t end = (std::ssize(tokens) + kind.tokens_per_page - 1) / kind.tokens_per_page;
+    CHECK(end - first <= kind.width, "tokens that fit the table");
+    for (std::int64_t page = first; page < end; ++page) {
+      auto taken = counts_[k].take();
+      if (!taken.ok()) {
+        reset();
+        return std::move(taken).error();
+      }
+      tables_[k][page % kind.width] = taken.value();
+    }
+  }
+  tokens_.assign(tokens.begin(), tokens.end());
+  classes_.assign(classes.begin(), classes.end());
+  held_ = held;
+  return {};
+}
+
 Result<std::int32_t> Timeline::begin_replay(std::int64_t from) {
   const PageGeometry::Kind& window = geometry_.kinds[0];
   CHECK(from > 0 && from < length() && from % window.tokens_per_page == 0, "whole pages before the replay");

@@ -1,8 +1,8 @@
 // Timeline — one session's tokens and the pages that hold its state.
 //
-// State is addressed by position: appending is taking pages and writing past the end, undoing is forgetting, and a
-// window forgets by giving pages back. Lengths and page tables are the whole truth. A page that somebody else holds
-// too is never written: whoever is about to write it takes a copy.
+// State is addressed by position: appending is taking pages and writing past the end, undoing is forgetting,
+// and a window forgets by giving pages back. Lengths and page tables are the whole truth. A page that
+// somebody else holds too is never written: whoever is about to write it takes a copy.
 //
 // Owns       its page references; the counts must outlive it
 // Threads    one thread at a time
@@ -29,8 +29,8 @@ struct PageCopy {
 
 class Timeline {
  public:
-  // `counts`: one for each kind of `geometry`. `window`: rows that a token attends to. `slot`: its row in every
-  // table.
+  // `counts`: one for each kind of `geometry`. `window`: rows that a token attends to. `slot`: its row in
+  // every table.
   Timeline(const PageGeometry& geometry, std::vector<PageCounts>& counts, std::int32_t window,
            std::int32_t slot);
   ~Timeline() { reset(); }
@@ -46,22 +46,27 @@ class Timeline {
   // Of a row (or position, for the window) that is held.
   std::int32_t page_of(std::size_t kind, std::int64_t position) const;
 
-  // Takes the pages that `count` more tokens need, and adds to `copies` those that must be made first: also when it
-  // fails. Then nothing else has changed that matters: pages taken stay, unused.
+  // Takes the pages that `count` more tokens need, and adds to `copies` those that must be made first: also
+  // when it fails. Then nothing else has changed that matters: pages taken stay, unused.
   Result<void> reserve(std::int64_t count, std::vector<PageCopy>& copies);
   // The tokens are in the state now; pages that no later query can reach are given back.
   void append(std::span<const TokenId> tokens, std::span<const std::int32_t> classes);
   void reset();
 
-  // Holds the first `length` tokens alone. What they need and is not held, nobody brings back: see resume_at().
+  // Holds the first `length` tokens alone. What they need and is not held, nobody brings back: see
+  // resume_at().
   void forget(std::int64_t length);
 
   // An empty session holds what `other` does, in the same pages. Tails are the caller's to copy.
   void share(const Timeline& other);
 
-  // Begins to run the tokens from `from` on again, while the rows of all that were held stay as they are: until
-  // end_replay() steps write to copies of source pages, and put_back() after each step takes those away again.
-  // The window before `from` is one page, returned here, which the caller fills with zeros.
+  // An empty session holds these tokens, in pages of its own that the caller fills. On failure it is empty.
+  Result<void> adopt(std::span<const TokenId> tokens, std::span<const std::int32_t> classes,
+                     const Held& held);
+
+  // Begins to run the tokens from `from` on again, while the rows of all that were held stay as they are:
+  // until end_replay() steps write to copies of source pages, and put_back() after each step takes those away
+  // again. The window before `from` is one page, returned here, which the caller fills with zeros.
   Result<std::int32_t> begin_replay(std::int64_t from);
   void put_back();
   void end_replay(std::int64_t exact_from);

@@ -71,7 +71,8 @@ class Tree {
   std::vector<Branch> branches_;
 };
 
-// Forks inside pages and groups, and where they end; the sides grow by turns, and one is shortened below the fork.
+// Forks inside pages and groups, and where they end; the sides grow by turns, and one is shortened below the
+// fork.
 void sides_are_independent(const LawCase& law, std::int64_t prefix) {
   Tree tree(law, static_cast<unsigned>(prefix));
   tree.grow(0, prefix);

@@ -21,8 +21,8 @@ std::int64_t past_a_replay(const LawCase& law) {
   return b.layers * (b.window - 1) + 100;
 }
 
-// One session's life: it grows with the right tokens, runs wrong ones, and takes those and more of the right ones
-// back, again and again. Every logit of a right token must be the one of an undisturbed run.
+// One session's life: it grows with the right tokens, runs wrong ones, and takes those and more of the right
+// ones back, again and again. Every logit of a right token must be the one of an undisturbed run.
 void undone_never_happened(const LawCase& law, int rollbacks, unsigned seed) {
   const std::int64_t longest = past_a_replay(law);
   const std::vector<TokenId> right = law_prompt(law.model, 0, longest), wrong = law_prompt(law.model, 1, 60);

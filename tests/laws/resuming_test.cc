@@ -1,0 +1,98 @@
+// The law of resuming: saved and restored never left, and the file tells nothing but the tokens' state.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "tests/support/law.h"
+#include "tests/support/model_rig.h"
+
+namespace manyspan::test {
+namespace {
+
+constexpr Limits kLimits{
+    .step_rows = 40, .sampled_rows = 40, .sessions = 3, .context = 2048, .spare_window = 20};
+const SnapshotOrigin kOrigin{.model = 1, .weights = 2, .numerics = "these"};
+
+std::string bytes_at(const std::string& path) { return read_file(path, 1 << 30).value(); }
+
+// Saves at random points, restores into another engine's sessions, and goes on there; then saves again.
+void saved_and_restored_never_left(const LawCase& law, int times, std::int64_t tokens) {
+  const TemporaryFolder folder;
+  const std::vector<TokenId> prompt = law_prompt(law.model, 0, tokens);
+  ModelRig here(law.model, {.table = law.table, .limits = kLimits});
+  ModelRig there(
+      law.model,
+      {.table = law.table,
+       .limits = {.step_rows = 33, .sampled_rows = 33, .sessions = 2, .context = 1024, .spare_window = 0}});
+  const std::vector<float> whole = here.logits(prompt);
+  const std::int64_t vocabulary = here.checkpoint().blueprint.vocabulary;
+  // Other sessions come first, so that pages and slots are not the same.
+  here.extend(here.sessions().open().value(), law_prompt(law.model, 1, 70));
+  std::mt19937 random(static_cast<unsigned>(tokens));
+  for (int i = 0; i < times; ++i) {
+    const auto at = static_cast<std::int64_t>(random() % prompt.size());
+    SCOPED_TRACE(testing::Message() << "saved at " << at);
+    const SessionId left = here.sessions().open().value();
+    here.extend(left, std::span(prompt).first(at));
+    const std::string path = folder / "session";
+    ASSERT_TRUE(here.sessions().snapshot(left, kOrigin, path).ok());
+    here.sessions().close(left);
+
+    const SessionId back = there.sessions().restore(kOrigin, path).value();
+    ASSERT_EQ(there.sessions().timeline(back).tokens(), std::vector(prompt.begin(), prompt.begin() + at));
+    ASSERT_TRUE(there.sessions().snapshot(back, kOrigin, path + "-again").ok());
+    EXPECT_EQ(bytes_at(path + "-again"), bytes_at(path));
+    const std::vector<float> after = there.extend(back, std::span(prompt).subspan(at));
+    EXPECT_EQ(first_difference({whole.begin() + at * vocabulary, whole.end()}, after), -1);
+    // It can still be shortened to anything.
+    const std::int64_t shorter = at - std::min<std::int64_t>(at, 3);
+    ASSERT_TRUE(there.sessions().truncate(back, shorter).ok());
+    const std::vector<float> again = there.extend(back, std::span(prompt).subspan(shorter, 1));
+    EXPECT_EQ(first_difference(
+                  {whole.begin() + shorter * vocabulary, whole.begin() + (shorter + 1) * vocabulary}, again),
+              -1);
+    there.sessions().close(back);
+    EXPECT_EQ(there.sessions().pages_used(), 0);
+  }
+}
+
+class Resuming : public testing::TestWithParam<LawCase> {};
+TEST_P(Resuming, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 3, 151); }
+TEST_P(Resuming, TheFileDependsOnTheTokensAloneNotOnHowTheyWereRun) {
+  const TemporaryFolder folder;
+  const std::vector<TokenId> prompt = law_prompt(GetParam().model, 0, 301);
+  ModelRig rig(GetParam().model, {.table = GetParam().table, .limits = kLimits});
+  Sessions& sessions = rig.sessions();
+  const auto saved = [&](SessionId id) {
+    EXPECT_TRUE(sessions.snapshot(id, kOrigin, folder / "session").ok());
+    return bytes_at(folder / "session");
+  };
+  const SessionId plain = sessions.open().value();
+  rig.extend(plain, prompt);
+  const std::string file = saved(plain);
+
+  const SessionId shortened = sessions.open().value();
+  rig.extend(shortened, prompt);
+  rig.extend(shortened, law_prompt(GetParam().model, 1, 70));
+  ASSERT_TRUE(sessions.truncate(shortened, 301).ok());
+  EXPECT_EQ(saved(shortened), file);
+  sessions.close(plain);
+
+  ASSERT_TRUE(sessions.truncate(shortened, 250).ok());
+  const SessionId forked = sessions.fork(shortened).value();
+  rig.extend(shortened, law_prompt(GetParam().model, 1, 5));
+  for (std::size_t at = 250; at < 301; ++at) rig.extend(forked, std::span(prompt).subspan(at, 1));
+  EXPECT_EQ(saved(forked), file);
+}
+INSTANTIATE_TEST_SUITE_P(Quick, Resuming, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+class ResumingSlow : public testing::TestWithParam<LawCase> {};
+TEST_P(ResumingSlow, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 8, 420); }
+INSTANTIATE_TEST_SUITE_P(Everywhere, ResumingSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
+
+}  // namespace
+}  // namespace manyspan::test

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/fingerprint.h"
 #include "engine/guarded.h"
 #include "engine/rooms_impl.h"
 
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
                                     {c.blueprint, c.schedule, *r.prepared, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
 
+  r.origin = snapshot_origin(c.blueprint, c.weights, table->name);
   r.facts = {
       .model = options.model,
       .table = std::string(table->name),
@@ -116,6 +118,39 @@ void Engine::close_session(SessionId session) {
 void Engine::reset_session(SessionId session) {
   const std::lock_guard lock(rooms_->running);
   rooms_->sessions->reset(session);
+}
+
+Result<SessionId> Engine::fork_session(SessionId session) {
+  const std::lock_guard lock(rooms_->running);
+  return guarded("forking a session", [&] { return rooms_->sessions->fork(session); });
+}
+
+std::int64_t Engine::session_length(SessionId session) const {
+  const std::lock_guard lock(rooms_->running);
+  return rooms_->sessions->timeline(session).length();
+}
+
+Result<void> Engine::truncate_session(SessionId session, std::int64_t length) {
+  const std::lock_guard lock(rooms_->running);
+  Sessions& sessions = *rooms_->sessions;
+  if (const std::int64_t held = sessions.timeline(session).length(); length < 0 || length > held) {
+    return Error(Fault::invalid, "a length of " + std::to_string(length) + "; the session has " +
+                                     std::to_string(held) + " tokens");
+  }
+  auto done = guarded("shortening a session", [&] { return sessions.truncate(session, length); });
+  if (!done.ok()) sessions.reset(session);
+  return done;
+}
+
+Result<void> Engine::save_session(SessionId session, const std::string& path) {
+  const std::lock_guard lock(rooms_->running);
+  return guarded("saving a session",
+                 [&] { return rooms_->sessions->snapshot(session, rooms_->origin, path); });
+}
+
+Result<SessionId> Engine::load_session(const std::string& path) {
+  const std::lock_guard lock(rooms_->running);
+  return guarded("loading a session", [&] { return rooms_->sessions->restore(rooms_->origin, path); });
 }
 
 const Blueprint& Engine::blueprint() const { return rooms_->checkpoint->blueprint; }

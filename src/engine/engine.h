@@ -36,11 +36,29 @@ class Engine {
   static Result<std::unique_ptr<Engine>> open(const EngineOptions& options);
   ~Engine();
 
-  // A conversation's state. It keeps what was computed, and a request whose prompt goes on from all of it reuses it.
+  // A conversation's state. It keeps what was computed, and a request whose prompt begins as it does reuses
+  // that beginning.
   // Errors: exhausted when EngineOptions::sessions are open
   Result<SessionId> open_session();
   void close_session(SessionId session);
   void reset_session(SessionId session);
+
+  // A session that holds the same, sharing memory with it until either goes on.
+  // Errors: exhausted when EngineOptions::sessions are open
+  Result<SessionId> fork_session(SessionId session);
+
+  // Tokens that a session holds, and taking back all but the first `length` of them, exactly: it goes on as if
+  // they had never been run. The last few dozen cost nothing; further back, some windows are run again.
+  // Errors: invalid for a length that it does not have; exhausted, device_lost: then the session is empty
+  std::int64_t session_length(SessionId session) const;
+  Result<void> truncate_session(SessionId session, std::int64_t length);
+
+  // A session as a file, and a new session from one, which goes on exactly as the saved one would have. The
+  // file is of this model and table; where the model's layers run does not matter (docs/snapshot-format.md).
+  // Errors: save: not_found or exhausted for the file · load: not_found; corrupt; unsupported: another
+  //         version, model or table; exhausted: no session free, or longer than the context · both: device_lost
+  Result<void> save_session(SessionId session, const std::string& path);
+  Result<SessionId> load_session(const std::string& path);
 
   // Makes the session hold `request.prompt` (reusing, extending or rebuilding what is there), then samples
   // until the model stops, a stop string appears, a limit is reached or `cancel` is requested. `sink` is

@@ -105,6 +105,23 @@ class Teller {
   bool plain_;
 };
 
+// Leaves in the session as much of the prompt as it holds, but for the last token, which must run for its
+// logits. Where taking the rest back costs as much as it keeps, nothing is left. Returns how many tokens need
+// not run.
+Result<std::int64_t> reuse(Sessions& sessions, SessionId session, const std::vector<TokenId>& prompt) {
+  const std::vector<TokenId>& held = sessions.timeline(session).tokens();
+  const auto most = std::min(held.size(), prompt.size() - 1);
+  const std::int64_t shared =
+      std::mismatch(held.begin(), held.begin() + most, prompt.begin()).first - held.begin();
+  const std::int64_t rerun = sessions.rerun_for(session, shared);
+  if (rerun < shared) {
+    TRY(sessions.truncate(session, shared));
+  } else {
+    sessions.reset(session);
+  }
+  return std::max<std::int64_t>(0, shared - rerun);
+}
+
 bool requested(const Cancel* cancel) { return cancel != nullptr && cancel->requested(); }
 
 }  // namespace
@@ -137,16 +154,8 @@ Result<Answer> Engine::answer(SessionId session, const Request& request,
   Rooms& r = *rooms_;
   Answer answer;
   answer.prompt_tokens = static_cast<std::int64_t>(request.prompt.size());
-  const std::vector<TokenId>& held = r.sessions->timeline(session).tokens();
-  // What the session holds is reused when the prompt goes on from it; the last token must still run, for its
-  // logits.
-  const bool extends =
-      held.size() < request.prompt.size() && std::equal(held.begin(), held.end(), request.prompt.begin());
-  if (extends) {
-    answer.reused_tokens = static_cast<std::int64_t>(held.size());
-  } else {
-    r.sessions->reset(session);
-  }
+  const auto started = Clock::now();
+  answer.reused_tokens = TRY(reuse(*r.sessions, session, request.prompt));
 
   const Sampling& s = request.sampling;
   const kernels::Next wish{s.temperature, s.top_p, s.min_p, s.top_k, s.seed, {0}};
@@ -164,9 +173,9 @@ Result<Answer> Engine::answer(SessionId session, const Request& request,
   };
 
   Teller teller(tokenizer(), request, answer, sink);
-  const auto started = Clock::now();
   TokenId next{-1};
-  for (std::size_t at = answer.reused_tokens; at < request.prompt.size();) {
+  for (auto at = static_cast<std::size_t>(r.sessions->timeline(session).length());
+       at < request.prompt.size();) {
     if (requested(cancel)) {
       answer.finish = Finish::cancelled;
       answer.prefill_seconds = seconds_since(started);

@@ -46,7 +46,7 @@ struct Answer {
   std::vector<ParsedCall> calls;
   std::optional<std::string> stop_sequence;
   Finish finish = Finish::stop;
-  std::int64_t prompt_tokens = 0, reused_tokens = 0;  // of the prompt, already in the session
+  std::int64_t prompt_tokens = 0, reused_tokens = 0;  // of the prompt, not run again
   double prefill_seconds = 0, decode_seconds = 0;     // to the first token, and after it
 };
 

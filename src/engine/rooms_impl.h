@@ -23,7 +23,8 @@ struct Engine::Rooms {
   std::unique_ptr<Sessions> sessions;
 
   EngineFacts facts;
-  std::mutex running;  // held by whoever uses sessions
+  SnapshotOrigin origin;  // of what this engine saves
+  std::mutex running;     // held by whoever uses sessions
 };
 
 }  // namespace manyspan

@@ -44,10 +44,10 @@ void Sessions::close(SessionId id) {
 void Sessions::reset(SessionId id) { mutable_timeline(id).reset(); }
 
 Result<SessionId> Sessions::fork(SessionId id) {
-  const SessionId other = TRY(open());
-  mutable_timeline(other).share(timeline(id));
-  pipeline_.copy_tails(timeline(id).slot(), timeline(other).slot());
-  return other;
+  Opened other(*this, TRY(open()));
+  mutable_timeline(other.id()).share(timeline(id));
+  pipeline_.copy_tails(timeline(id).slot(), timeline(other.id()).slot());
+  return other.keep();
 }
 
 std::int32_t Sessions::pages_used() const {

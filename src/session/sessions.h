@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -90,6 +91,21 @@ class Sessions {
     std::vector<std::vector<std::int64_t>> engram;  // by Engram layer
     std::vector<std::span<const std::int64_t>> engram_views;
     void clear();
+  };
+  // A session that was opened, and is closed again unless somebody keeps it.
+  class Opened {
+   public:
+    Opened(Sessions& sessions, SessionId id) : sessions_(&sessions), id_(id) {}
+    Opened(Opened&& other) noexcept : sessions_(std::exchange(other.sessions_, nullptr)), id_(other.id_) {}
+    ~Opened() {
+      if (sessions_ != nullptr) sessions_->close(id_);
+    }
+    SessionId id() const { return id_; }
+    SessionId keep() { return sessions_ = nullptr, id_; }
+
+   private:
+    Sessions* sessions_;
+    SessionId id_;
   };
   Result<void> check(const Piece& piece) const;
   Result<void> add(const Piece& piece, bool logits);

@@ -134,19 +134,13 @@ Result<SessionId> Sessions::take_in(std::span<const SnapshotSection> sections, s
   const auto length = static_cast<std::int64_t>(tokens.size());
   const Held held{.window_from = std::max<std::int64_t>(0, length - blueprint_.window + 1),
                   .tail_from = first_open_group(blueprint_, length)};
-  const SessionId id = TRY(open());
-  auto filled = [&]() -> Result<void> {
-    TRY(mutable_timeline(id).adopt(tokens, classes_of(tokens), held));
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      if (on_devices(sections[i])) {
-        TRY(write_rows(pipeline_, blueprint_, timeline(id), sections[i], rows[i]));
-      }
-    }
-    return {};
-  }();
-  if (filled.ok()) return id;
-  close(id);
-  return std::move(filled).error();
+  Opened session(*this, TRY(open()));
+  TRY(mutable_timeline(session.id()).adopt(tokens, classes_of(tokens), held));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (!on_devices(sections[i])) continue;
+    TRY(write_rows(pipeline_, blueprint_, timeline(session.id()), sections[i], rows[i]));
+  }
+  return session.keep();
 }
 
 }  // namespace manyspan

@@ -15,7 +15,7 @@ using Tag = SnapshotSection::Tag;
 constexpr std::string_view kMagic = "MANYSPAN";
 // Where the header's fields stand.
 constexpr std::size_t kVersionAt = 8, kModelAt = 12, kWeightsAt = 16, kTokensAt = 24, kBytesAt = 32,
-                      kNumericsAt = 40, kNumericsBytes = 32, kHeaderSumAt = 76;
+                      kNumericsAt = 40, kNumericsBytes = kMostNumericsBytes + 1, kHeaderSumAt = 76;
 constexpr std::size_t kSectionSumAt = 28;
 
 void put_head(const SnapshotSection& s, std::byte* to) {
@@ -81,7 +81,7 @@ std::int64_t snapshot_bytes(std::span<const SnapshotSection> sections) {
 }
 
 std::array<std::byte, kSnapshotHeaderBytes> write_header(const SnapshotHeader& header) {
-  CHECK(header.origin.numerics.size() < kNumericsBytes, "a short name for numerics");
+  CHECK(header.origin.numerics.size() <= kMostNumericsBytes, "a short name for numerics");
   std::array<std::byte, kSnapshotHeaderBytes> bytes{};
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
   store_little_endian(kSnapshotVersion, &bytes[kVersionAt]);

@@ -21,11 +21,13 @@
 
 namespace manyspan {
 
+inline constexpr std::size_t kMostNumericsBytes = 31;
+
 // Whose state it is: of another model, or computed with other numerics, it must not be gone on from.
 struct SnapshotOrigin {
   std::uint32_t model = 0;    // a sum over the blueprint's numbers
   std::uint32_t weights = 0;  // a sum over slots, shapes, encodings and samples of the weights' bytes
-  std::string numerics{};     // the table's name, at most 31 bytes
+  std::string numerics{};     // the table's name, at most kMostNumericsBytes
 
   friend bool operator==(const SnapshotOrigin&, const SnapshotOrigin&) = default;
 };

@@ -84,11 +84,13 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   if (options.threads < 0 || options.threads > 1024)
     return Error(Fault::invalid, "threads must be between 0 and 1024");
   r.device = std::make_unique<HostDevice>(options.threads == 0 ? cores : options.threads);
-  r.prepared =
-      TRY(prepare(c.weights, c.blueprint, *r.device, *r.device, *table, options.cancel, options.progress));
+  const Placement placement = whole_placement(c.blueprint.layers);
+  r.prepared = TRY(prepare(c.weights, c.blueprint, placement.stages[0].layers, *r.device, *r.device, *table,
+                           options.cancel, options.progress));
   r.engram_tables.emplace(c.weights, c.blueprint);
-  r.pipeline = TRY(Pipeline::create(*r.device, *r.device, *table,
-                                    {c.blueprint, c.schedule, *r.prepared, *r.engram_tables}, limits));
+  const Pipeline::Place place{*r.device, *table, *r.prepared};
+  r.pipeline = TRY(Pipeline::create(placement, {&place, 1}, *r.device,
+                                    {c.blueprint, c.schedule, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
 
   r.origin = snapshot_origin(c.blueprint, c.weights, table->name);

@@ -73,6 +73,7 @@ void Model::Layer::remember(bool is_source) {
     } else {
       p.row = as_const(s.row);
     }
+    p.published = s.carry.published[source_index(b, l)];
     p.row_gain = w.compress_norm;
     p.wk = w.index_key;
     p.key_gain = w.index_key_norm;

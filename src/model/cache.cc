@@ -4,19 +4,13 @@
 #include <set>
 
 #include "base/check.h"
-#include "device/host_device.h"
+#include "spec/layers.h"
 
 namespace manyspan {
 namespace {
 
 std::int32_t pages_for(std::int64_t tokens, std::int64_t tokens_per_page) {
   return static_cast<std::int32_t>((tokens + tokens_per_page - 1) / tokens_per_page);
-}
-
-std::size_t source_index(const Blueprint& b, LayerId source) {
-  const auto at = std::find(b.kv_sources.begin(), b.kv_sources.end(), source.value);
-  CHECK(at != b.kv_sources.end(), "not a KV source");
-  return at - b.kv_sources.begin();
 }
 
 std::int32_t ratio_of(const Blueprint& b, std::int32_t source) { return b.compress_ratios[source]; }
@@ -50,9 +44,24 @@ std::size_t PageGeometry::kind_of(std::int32_t ratio) const {
   return at - kinds.begin();
 }
 
-Cache::Cache(Device& device, const Blueprint& blueprint, const Limits& limits)
+std::size_t source_index(const Blueprint& b, LayerId source) {
+  const auto at = std::find(b.kv_sources.begin(), b.kv_sources.end(), source.value);
+  CHECK(at != b.kv_sources.end(), "a KV source");
+  return at - b.kv_sources.begin();
+}
+
+kernels::SourceView source_shape(const Blueprint& b, LayerId source) {
+  return {.pool = nullptr,
+          .table = {},
+          .ratio = ratio_of(b, source.value),
+          .head_dim = b.head_dim,
+          .key_dim = b.index_dim};
+}
+
+Cache::Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits)
     : device_(device),
       blueprint_(blueprint),
+      layers_(layers),
       limits_(limits),
       geometry_(PageGeometry::of(blueprint, limits)) {
   tables_.resize(geometry_.kinds.size());
@@ -61,8 +70,8 @@ Cache::Cache(Device& device, const Blueprint& blueprint, const Limits& limits)
 }
 
 Result<std::unique_ptr<Cache>> Cache::create(Device& device, const Blueprint& blueprint,
-                                             const Limits& limits) {
-  std::unique_ptr<Cache> cache(new Cache(device, blueprint, limits));
+                                             const StageLayers& layers, const Limits& limits) {
+  std::unique_ptr<Cache> cache(new Cache(device, blueprint, layers, limits));
   TRY(cache->allocate());
   return cache;
 }
@@ -75,13 +84,21 @@ Result<void> Cache::allocate() {
   for (std::size_t k = 0; k < tables_.size(); ++k) {
     tables_[k] = TRY(take(std::int64_t{4} * geometry_.kinds[k].width * limits_.sessions));
   }
-  window_pool_ = TRY(take(geometry_.kinds[0].pages * window(LayerId{0}).page_bytes));
-  for (std::size_t i = 0; i < source_pools_.size(); ++i) {
-    const kernels::SourceView view = source(LayerId{blueprint_.kv_sources[i]});
-    source_pools_[i] = TRY(take(geometry_.kinds[geometry_.kind_of(view.ratio)].pages * view.page_bytes()));
-    if (view.ratio > 1) tails_[i] = TRY(take(limits_.sessions * tail_bytes()));
+  window_pool_ = TRY(take(geometry_.kinds[0].pages * window_page_bytes()));
+  for (const LayerSchedule& plan : schedule_of(blueprint_).layers) {
+    if (plan.ratio == 0 || !layers_.has(plan.layer)) continue;
+    const std::size_t i = source_index(blueprint_, plan.kv_source);
+    const kernels::SourceView view = source(plan.kv_source);
+    if (view.pool == nullptr) {
+      source_pools_[i] = TRY(take(geometry_.kinds[geometry_.kind_of(view.ratio)].pages * view.page_bytes()));
+    }
+    if (plan.is_kv_source && view.ratio > 1) tails_[i] = TRY(take(limits_.sessions * tail_bytes()));
   }
   return {};
+}
+
+std::int64_t Cache::window_page_bytes() const {
+  return kernels::WindowView::layer_bytes(blueprint_.head_dim) * layers_.count();
 }
 
 std::int64_t Cache::tail_bytes() const {
@@ -93,10 +110,11 @@ void Cache::copy_page(Queue& queue, std::size_t kind, std::int32_t from, std::in
     queue.copy(device_, pool.as<std::byte>() + to * bytes, device_, pool.as<std::byte>() + from * bytes,
                static_cast<std::size_t>(bytes));
   };
-  if (kind == 0) return copy(window_pool_, window(LayerId{0}).page_bytes);
+  if (kind == 0) return copy(window_pool_, window_page_bytes());
   for (std::size_t i = 0; i < source_pools_.size(); ++i) {
     const kernels::SourceView view = source(LayerId{blueprint_.kv_sources[i]});
-    if (geometry_.kind_of(view.ratio) == kind) copy(source_pools_[i], view.page_bytes());
+    if (view.pool != nullptr && geometry_.kind_of(view.ratio) == kind)
+      copy(source_pools_[i], view.page_bytes());
   }
 }
 
@@ -113,14 +131,18 @@ std::span<std::byte> Cache::part(const StatePart& part) const {
     return std::span(base + at * each, static_cast<std::size_t>(each));
   };
   if (part.of == StatePart::Of::window) {
+    if (!layers_.has(part.layer)) return {};
     const kernels::WindowView view = window(part.layer);
     std::byte* page = view.pool + part.at * view.page_bytes + view.layer_offset;
     return bytes(page, 0, kernels::WindowView::layer_bytes(view.head_dim));
   }
   const kernels::SourceView view = source(part.layer);
-  if (part.of == StatePart::Of::source) return bytes(view.pool, part.at, view.page_bytes());
-  if (view.ratio == 1) return {};
-  return bytes(reinterpret_cast<std::byte*>(tail(part.layer).a_g), part.at, tail_bytes());
+  if (part.of == StatePart::Of::source) {
+    return view.pool == nullptr ? std::span<std::byte>() : bytes(view.pool, part.at, view.page_bytes());
+  }
+  float* tails = tail(part.layer).a_g;
+  if (tails == nullptr) return {};
+  return bytes(reinterpret_cast<std::byte*>(tails), part.at, tail_bytes());
 }
 
 void Cache::upload(Queue& queue, Device& host, std::size_t kind, std::int32_t slot,
@@ -136,20 +158,17 @@ kernels::WindowView Cache::window(LayerId layer) const {
   const std::int64_t layer_bytes = kernels::WindowView::layer_bytes(blueprint_.head_dim);
   return {.pool = window_pool_.as<std::byte>(),
           .table = {table(0), geometry_.kinds[0].width},
-          .page_bytes = layer_bytes * blueprint_.layers,
-          .layer_offset = layer_bytes * layer.value,
+          .page_bytes = window_page_bytes(),
+          .layer_offset = layer_bytes * layers_.place(layer),
           .head_dim = blueprint_.head_dim};
 }
 
 kernels::SourceView Cache::source(LayerId source) const {
-  const std::size_t i = source_index(blueprint_, source);
-  const std::int32_t ratio = ratio_of(blueprint_, source.value);
-  const std::size_t kind = geometry_.kind_of(ratio);
-  return {.pool = source_pools_[i].as<std::byte>(),
-          .table = {table(kind), geometry_.kinds[kind].width},
-          .ratio = ratio,
-          .head_dim = blueprint_.head_dim,
-          .key_dim = blueprint_.index_dim};
+  kernels::SourceView view = source_shape(blueprint_, source);
+  const std::size_t kind = geometry_.kind_of(view.ratio);
+  view.pool = source_pools_[source_index(blueprint_, source)].as<std::byte>();
+  view.table = {table(kind), geometry_.kinds[kind].width};
+  return view;
 }
 
 kernels::TailView Cache::tail(LayerId source) const {

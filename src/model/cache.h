@@ -1,5 +1,8 @@
 // Cache — what attention remembers of all sessions on one device: pools of pages, page tables, tails.
 //
+// A device has window pools of its own layers, and rows of every source that they make or read: its own rows, or
+// copies of those that another device makes. A page has the same number everywhere.
+//
 // Window pages hold every layer's keys of 32 positions; source pages hold 64 rows of one source, and sources
 // of the same ratio share page ids and a table, since their rows cover the same tokens. Whose page is whose
 // is decided above (session/pages.h); here are only the bytes and the views that kernels read.
@@ -18,6 +21,7 @@
 #include "device/device.h"
 #include "kernels/pages.h"
 #include "model/limits.h"
+#include "prepared/placement.h"
 #include "spec/blueprint.h"
 
 namespace manyspan {
@@ -38,6 +42,12 @@ struct PageGeometry {
   std::size_t kind_of(std::int32_t ratio) const;
 };
 
+// A KV source's place among the sources.
+std::size_t source_index(const Blueprint& blueprint, LayerId source);
+
+// How a KV source's pages are laid out, without any.
+kernels::SourceView source_shape(const Blueprint& blueprint, LayerId source);
+
 // A piece of state, named by what it holds and not by where it lies: so it is the same in every placement.
 struct StatePart {
   enum class Of : std::uint8_t { window, source, tail };
@@ -50,7 +60,7 @@ class Cache {
  public:
   // Errors: exhausted
   static Result<std::unique_ptr<Cache>> create(Device& device, const Blueprint& blueprint,
-                                               const Limits& limits);
+                                               const StageLayers& layers, const Limits& limits);
 
   const PageGeometry& geometry() const { return geometry_; }
   std::int64_t bytes() const { return bytes_; }
@@ -64,28 +74,32 @@ class Cache {
   void copy_page(Queue& queue, std::size_t kind, std::int32_t from, std::int32_t to) const;
   // Enqueues the copy of a slot's tails, of all sources here.
   void copy_tails(Queue& queue, std::int32_t from_slot, std::int32_t to_slot) const;
-  // Where a part lies: an address of the device. Empty where the part has no bytes: a tail of ratio 1.
+  // Where a part lies: an address of the device. Empty where it has no bytes (a tail of ratio 1) or is elsewhere.
   std::span<std::byte> part(const StatePart& part) const;
 
   kernels::WindowView window(LayerId layer) const;
-  kernels::SourceView source(LayerId source) const;  // of a KV source layer
+  kernels::SourceView source(
+      LayerId source) const;  // of a KV source layer; no pool where nobody here reads it
   kernels::TailView tail(LayerId source) const;
 
  private:
-  Cache(Device& device, const Blueprint& blueprint, const Limits& limits);
+  Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits);
   Result<void> allocate();
+  std::int64_t window_page_bytes() const;
   std::int64_t tail_bytes() const;  // of one slot
   const std::int32_t* table(std::size_t kind) const { return tables_[kind].as<std::int32_t>(); }
 
   Device& device_;
   const Blueprint& blueprint_;
+  StageLayers layers_;
   Limits limits_;
   PageGeometry geometry_;
   std::int64_t bytes_ = 0;
   std::vector<Buffer> tables_;  // one for each kind
   Buffer window_pool_;
-  std::vector<Buffer> source_pools_;  // one for each KV source, in the blueprint's order
-  std::vector<Buffer> tails_;         // likewise; empty where the ratio is 1
+  std::vector<Buffer>
+      source_pools_;  // one for each KV source, in the blueprint's order; empty: nobody here reads it
+  std::vector<Buffer> tails_;  // likewise; empty where the ratio is 1, or the source is elsewhere
 };
 
 }  // namespace manyspan

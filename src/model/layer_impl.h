@@ -25,6 +25,8 @@ struct Model::Layer {
   // The mean of the streams, for a draft model.                                        spec 6(b)
   void capture(const Rows<Bf16>& mean);
 
+  // What this layer left in s.o, into the streams.
+  void expand() { turn(&s.expert_mix, nullptr, nullptr); }
   // Expands what is pending into the streams, and collapses them with `pre` for the next sublayer.
   void turn(const MixRows* pending, const Rows<float>* pre, const Bf16* norm);
   void mix(const MixWeights& weights, const MixRows& to);

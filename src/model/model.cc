@@ -20,36 +20,41 @@ std::int64_t StepRows::groups_completed(std::int32_t ratio) const {
   return groups;
 }
 
-// ids → logits of the sampled rows                                                    spec 6
-void Model::run(Step& step, const StepRows& rows, Scratch& s) const {
-  s.carry.pre = s.first_pre;
-  step.run(step.k.embed, {.table = w.embed,
-                          .batch = rows.batch,
-                          .streams_count = b.streams,
-                          .streams = s.carry.streams,
-                          .pre = s.carry.pre});
-  const auto targets = static_cast<std::int64_t>(b.draft_targets().size());
-  const auto main_hidden =
-      step.tap_rows<Bf16>("main_hidden", kNoLayer, targets == 0 ? 0 : rows.rows, targets * b.hidden);
-
+// carry → carry                                                                       spec 6
+void Model::run(Step& step, const StepRows& rows, const LayerRange& range, Scratch& s) const {
+  s.carry.pre = s.entry_pre;
+  if (range.first == 0) {
+    step.run(step.k.embed, {.table = w.embed,
+                            .batch = rows.batch,
+                            .streams_count = b.streams,
+                            .streams = s.carry.streams,
+                            .pre = s.carry.pre});
+  }
   bool pending = false;  // the layer before left its output in s.o
-  for (const LayerSchedule& plan : schedule.layers) {
-    Layer layer{*this, b, w.layers[plan.layer.value], plan, plan.layer, step, rows, s};
-    const bool captured = plan.draft_target >= 0 && main_hidden.data != nullptr;
+  for (std::int32_t l = range.first; l < range.end; ++l) {
+    const LayerSchedule& plan = schedule.layers[l];
+    Layer layer{*this, b, w.layers[l], plan, plan.layer, step, rows, s};
+    const bool captured = plan.draft_target >= 0 && rows.main_hidden.data != nullptr;
     if (pending && (plan.engram >= 0 || captured)) {
-      layer.turn(&s.expert_mix, nullptr, nullptr);
+      layer.expand();
       pending = false;
     }
     if (plan.engram >= 0) layer.engram(plan.engram);
-    if (captured) layer.capture(columns(main_hidden, std::int64_t{plan.draft_target} * b.hidden, b.hidden));
+    if (captured) {
+      layer.capture(
+          step.room_for(columns(rows.main_hidden, std::int64_t{plan.draft_target} * b.hidden, b.hidden)));
+    }
     layer.block(pending);
     pending = true;
   }
-  const LayerSchedule& last = schedule.layers.back();
-  Layer{*this, b, w.layers.back(), last, last.layer, step, rows, s}.turn(&s.expert_mix, nullptr, nullptr);
-  step.tap("x_out", kNoLayer, s.carry.streams, rows.rows);
-  step.tap("pre_out", kNoLayer, s.carry.pre, rows.rows);
-  if (rows.sampled_rows != 0) head(step, rows, s);
+  const LayerSchedule& last = schedule.layers[range.end - 1];
+  Layer{*this, b, w.layers[range.end - 1], last, last.layer, step, rows, s}.expand();
+  if (range.end == b.layers) {
+    step.tap("x_out", kNoLayer, s.carry.streams, rows.rows);
+    step.tap("pre_out", kNoLayer, s.carry.pre, rows.rows);
+    if (rows.sampled_rows != 0) head(step, rows, s);
+  }
+  step.bring_taps_home();
 }
 
 // z = norm(Σ pre · X),  logits = head · z                                             spec 6, end

@@ -1,7 +1,7 @@
-// Model — the layers of the text model, ready to run on one device.
+// Model — some layers of the text model, ready to run on one device.
 //
-// run() enqueues one step: ids and packed Engram rows in, logits of the sampled rows out. Everything it calls
-// is one struct and one verb of the table; the files block.cc, attention.cc, experts.cc and engram.cc each
+// run() enqueues one visit of a step: a carry in, the carry of the last layer out; with the first layer ids in, with
+// the last logits of the sampled rows out. Everything it calls is one struct and one verb of the table; the files block.cc, attention.cc, experts.cc and engram.cc each
 // read as one section of the specification.
 //
 // Owns       nothing: weights, cache and scratch are lent by the stage
@@ -30,6 +30,7 @@ struct StepRows {
   // Read by taps only: kernels learn from the device what is there.
   std::int32_t rows, sampled_rows;
   std::span<const kernels::Run> runs;
+  Rows<Bf16> main_hidden;  // on the host: what the draft model reads; no data when nobody wants it
 
   std::int64_t tokens_after() const;                        // of the longest session in the step
   std::int64_t groups_completed(std::int32_t ratio) const;  // by this step's rows, over all runs
@@ -40,8 +41,9 @@ class Model {
   Model(const Blueprint& blueprint, const Schedule& schedule, const Prepared& weights, const Cache& cache)
       : b(blueprint), schedule(schedule), w(weights), cache(cache) {}
 
-  // Layers in order, then the head on the sampled rows. Logits are in s.logits.
-  void run(Step& step, const StepRows& rows, Scratch& s) const;
+  // The layers of `range` in order. The first of all reads ids; any other finds s.carry as the one before left it,
+  // with s.carry.pre in s.entry_pre. After the last of all the head runs on the sampled rows; logits are in s.logits.
+  void run(Step& step, const StepRows& rows, const LayerRange& range, Scratch& s) const;
 
   // What one layer's parts share; a layer's files are methods of it.
   struct Layer;

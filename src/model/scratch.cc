@@ -1,5 +1,6 @@
 #include "model/scratch.h"
 
+#include "model/cache.h"
 #include "model/dims.h"
 
 namespace manyspan {
@@ -27,7 +28,21 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-Scratch lay_out(const Blueprint& b, const Limits& limits, std::byte* memory) {
+void engram_rows(const Blueprint& b, const Scratch::Wanted& wanted, std::int64_t t, Carver& c, Scratch& s) {
+  if (b.engram.layers.empty()) return;
+  const std::int64_t columns = engram_columns(b), bytes = columns * engram_row_bytes(b);
+  bool any = false;
+  for (const std::int32_t layer : b.engram.layers) {
+    const bool here = wanted.layers.has({layer});
+    s.packed.push_back(here ? c.rows<std::uint8_t>(t, bytes) : Rows<std::uint8_t>{nullptr, t, bytes, bytes});
+    any = any || here;
+  }
+  if (!any) return;
+  s.engram_e = c.rows<Bf16>(t, columns * b.engram.head_dim);
+  s.engram_kv = c.rows<Bf16>(t, std::int64_t{b.streams + 1} * b.hidden);
+}
+
+Scratch lay_out(const Blueprint& b, const Scratch::Wanted& wanted, const Limits& limits, std::byte* memory) {
   Carver c(memory);
   Scratch s{};
   const std::int64_t t = limits.step_rows, r = limits.sampled_rows, n = b.streams;
@@ -35,11 +50,16 @@ Scratch lay_out(const Blueprint& b, const Limits& limits, std::byte* memory) {
     return MixRows{c.rows<float>(t, n), c.rows<float>(t, n), c.rows<float>(t, n * n)};
   };
   s.carry.streams = c.rows<Bf16>(t, n * b.hidden);
-  s.first_pre = c.rows<float>(t, n);
-  s.carry.pre = s.first_pre;
+  s.entry_pre = c.rows<float>(t, n);
+  s.carry.pre = s.entry_pre;
   s.carry.selection = {c.take<std::int32_t>(t * b.index_rows), c.take<std::int32_t>(t), b.index_rows};
   s.carry.candidates = {c.take<std::int32_t>(t * b.candidate_blocks), c.take<std::int32_t>(t),
                         b.candidate_blocks, b.candidate_block_rows};
+  for (std::size_t i = 0; i < b.kv_sources.size(); ++i) {
+    const std::int64_t bytes = source_shape(b, {b.kv_sources[i]}).row_bytes();
+    s.carry.published.push_back(wanted.published.contains(i) ? c.rows<std::byte>(t, bytes)
+                                                             : Rows<std::byte>{nullptr, t, bytes, bytes});
+  }
   s.attention_mix = mix_rows();
   s.expert_mix = mix_rows();
   s.x = c.rows<Bf16>(t, b.hidden);
@@ -59,27 +79,24 @@ Scratch lay_out(const Blueprint& b, const Limits& limits, std::byte* memory) {
   const std::int64_t pairs = t * b.experts_per_token;
   s.routes = {c.take<std::int32_t>(pairs), c.take<float>(pairs), c.take<std::int32_t>(b.experts + 1 + pairs),
               b.experts_per_token};
-  if (!b.engram.layers.empty()) {
-    const std::int64_t columns = engram_columns(b);
-    for (std::size_t i = 0; i < b.engram.layers.size(); ++i) {
-      s.packed.push_back(c.rows<std::uint8_t>(t, columns * engram_row_bytes(b)));
-    }
-    s.engram_e = c.rows<Bf16>(t, columns * b.engram.head_dim);
-    s.engram_kv = c.rows<Bf16>(t, (n + 1) * b.hidden);
+  engram_rows(b, wanted, t, c, s);
+  if (wanted.layers.has({b.layers - 1})) {
+    s.last_streams = c.rows<Bf16>(r, n * b.hidden);
+    s.last_pre = c.rows<float>(r, n);
+    s.z = c.rows<Bf16>(r, b.hidden);
+    s.logits = c.rows<float>(r, b.vocabulary);
   }
-  s.last_streams = c.rows<Bf16>(r, n * b.hidden);
-  s.last_pre = c.rows<float>(r, n);
-  s.z = c.rows<Bf16>(r, b.hidden);
-  s.logits = c.rows<float>(r, b.vocabulary);
   s.bytes = c.used();
   return s;
 }
 
 }  // namespace
 
-Scratch Scratch::shapes(const Blueprint& b, const Limits& limits) { return lay_out(b, limits, nullptr); }
-Scratch Scratch::carve(const Blueprint& b, const Limits& limits, std::byte* memory) {
-  return lay_out(b, limits, memory);
+Scratch Scratch::shapes(const Blueprint& b, const Wanted& wanted, const Limits& limits) {
+  return lay_out(b, wanted, limits, nullptr);
+}
+Scratch Scratch::carve(const Blueprint& b, const Wanted& wanted, const Limits& limits, std::byte* memory) {
+  return lay_out(b, wanted, limits, memory);
 }
 
 }  // namespace manyspan

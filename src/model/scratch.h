@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
 #include "kernels/table.h"
 #include "model/limits.h"
+#include "prepared/placement.h"
 #include "spec/blueprint.h"
 
 namespace manyspan {
@@ -20,18 +22,21 @@ struct MixRows {
   Rows<float> pre, post, comb;
 };
 
-// What crosses from one layer to the next: with stages on several devices, from one device to the next.
+// Everything that crosses from one layer to the next, and so from one device to the next.
 struct Carry {
   Rows<Bf16> streams;  // [T, S·D]
   Rows<float>
-      pre;  // [T, S] with which the next layer's attention reads the streams; a view of its producer's rows
+      pre;  // [T, S] with which the next layer's attention reads the streams; a view of its maker's rows
   kernels::Selection selection;
   kernels::Candidates candidates;
+  // [T, row bytes] the step's new rows and index keys of each KV source, in the blueprint's order, for devices that
+  // keep a copy; no data where a carry has none of them.
+  std::vector<Rows<std::byte>> published;
 };
 
 struct Scratch {
   Carry carry;
-  Rows<float> first_pre;  // [T, S] the one-hot mix that layer 0 starts with
+  Rows<float> entry_pre;  // [T, S] the mix that the first layer here starts with
   MixRows attention_mix, expert_mix;
   Rows<Bf16> x, x8, o;  // [T, D] a sublayer's input, the same on the FP8 grid, its output
   Rows<Bf16> qr, q, k, heads, groups;
@@ -40,9 +45,10 @@ struct Scratch {
   Rows<Bf16> index_q, index_w;
   Rows<float> gate;  // [T, experts] logits
   kernels::Routes routes;
-  std::vector<Rows<std::uint8_t>> packed;  // of each Engram layer, [T, ...]: rows as the tables hold them
+  // Of each Engram layer, [T, ...]: rows as the tables hold them; no data where the layer is elsewhere.
+  std::vector<Rows<std::uint8_t>> packed;
   Rows<Bf16> engram_e, engram_kv;
-  // The sampled rows.
+  // The sampled rows, with the last layer.
   Rows<Bf16> last_streams;
   Rows<float> last_pre;
   Rows<Bf16> z;        // [R, D] after the final norm
@@ -50,10 +56,16 @@ struct Scratch {
 
   std::size_t bytes = 0;
 
+  // What `layers` need; of the sources in `published`, by their place in the blueprint, new rows are sent or received.
+  struct Wanted {
+    StageLayers layers;
+    std::set<std::size_t> published;
+  };
   // Views with null data, for planning.
-  static Scratch shapes(const Blueprint& blueprint, const Limits& limits);
+  static Scratch shapes(const Blueprint& blueprint, const Wanted& wanted, const Limits& limits);
   // The same views over `memory`, which has at least `bytes`.
-  static Scratch carve(const Blueprint& blueprint, const Limits& limits, std::byte* memory);
+  static Scratch carve(const Blueprint& blueprint, const Wanted& wanted, const Limits& limits,
+                       std::byte* memory);
 };
 
 }  // namespace manyspan

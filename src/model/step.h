@@ -14,6 +14,7 @@
 
 #include "device/device.h"
 #include "kernels/table.h"
+#include "model/tap_rooms.h"
 #include "model/trace.h"
 
 namespace manyspan {
@@ -35,7 +36,16 @@ class Step {
     kernels::Work main_work, side_work;
   };
 
-  Step(const kernels::Table& table, Lanes& lanes, Trace* trace) : k(table), lanes_(&lanes), trace_(trace) {}
+  // What a traced step needs besides: `home` is the host, where taps end.
+  struct Tracing {
+    Trace& trace;
+    TapRooms& rooms;
+    Device& home;
+  };
+
+  // `tracing` is null where nobody asks.
+  Step(const kernels::Table& table, Lanes& lanes, const Tracing* tracing)
+      : k(table), lanes_(&lanes), tracing_(tracing) {}
   Step(const kernels::Table& table, Needs& needs) : k(table), needs_(&needs) {}
 
   const kernels::Table& k;
@@ -62,19 +72,30 @@ class Step {
   // Copies rows of a dense view into a tap, if somebody wants it.
   template <class T>
   void tap(std::string_view name, LayerId layer, const Rows<T>& from, std::int64_t rows) {
-    if (trace_ == nullptr) return;
-    const auto to = trace_->rows<std::remove_const_t<T>>(name, layer, rows, from.cols);
+    if (tracing_ == nullptr) return;
+    const auto to = tracing_->trace.rows<std::remove_const_t<T>>(name, layer, rows, from.cols);
     if (to.data == nullptr) return;
     Device& place = lanes_->main.device();
     for (std::int64_t r = 0; r < rows; ++r) {
-      lanes_->main.copy(place, to.row(r), place, from.row(r), from.cols * sizeof(T));
+      lanes_->main.copy(tracing_->home, to.row(r), place, from.row(r), from.cols * sizeof(T));
     }
   }
 
   // Room for a tap that an operation fills itself; null data when nobody wants it.
   template <class T>
   Rows<T> tap_rows(std::string_view name, LayerId layer, std::int64_t rows, std::int64_t cols) {
-    return trace_ == nullptr ? Rows<T>{nullptr, rows, cols, cols} : trace_->rows<T>(name, layer, rows, cols);
+    if (tracing_ == nullptr) return {nullptr, rows, cols, cols};
+    return room_for(tracing_->trace.rows<T>(name, layer, rows, cols));
+  }
+  // The same for rows of the host that a trace has given out already.
+  template <class T>
+  Rows<T> room_for(const Rows<T>& home) {
+    return tracing_ == nullptr ? Rows<T>{nullptr, home.rows, home.cols, home.cols}
+                               : tracing_->rooms.room(lanes_->main, home);
+  }
+  // What operations have filled goes home.
+  void bring_taps_home() {
+    if (tracing_ != nullptr) tracing_->rooms.bring_home(lanes_->main);
   }
 
  private:
@@ -93,7 +114,7 @@ class Step {
 
   Lanes* lanes_ = nullptr;
   Needs* needs_ = nullptr;
-  Trace* trace_ = nullptr;
+  const Tracing* tracing_ = nullptr;
 };
 
 }  // namespace manyspan

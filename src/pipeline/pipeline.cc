@@ -1,52 +1,123 @@
 #include "pipeline/pipeline.h"
 
+#include "base/check.h"
 #include "pipeline/stage.h"
+#include "pipeline/transfer.h"
 
 namespace manyspan {
 
-Pipeline::Pipeline(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
+Pipeline::Pipeline(const Model& model, const Limits& limits)
+    : model_(model), limits_(limits), geometry_(PageGeometry::of(model.blueprint, limits)) {}
 Pipeline::~Pipeline() = default;
 
-Result<std::unique_ptr<Pipeline>> Pipeline::create(Device& device, HostDevice& host,
-                                                   const kernels::Table& table, const Model& model,
+Result<std::unique_ptr<Pipeline>> Pipeline::create(const Placement& placement, std::span<const Place> places,
+                                                   HostDevice& host, const Model& model,
                                                    const Limits& limits) {
-  return std::unique_ptr<Pipeline>(new Pipeline(TRY(Stage::create(device, host, table, model, limits))));
+  CHECK(places.size() == placement.stages.size(), "a place for each stage");
+  std::unique_ptr<Pipeline> p(new Pipeline(model, limits));
+  p->visits_ = visits(placement);
+  p->crossings_ = crossings(model.schedule, p->visits_);
+  TRY(check_supply(model.schedule, p->visits_, p->crossings_));
+  for (std::size_t s = 0; s < places.size(); ++s) {
+    const auto part = stage_part(placement, s, model.blueprint, p->visits_, p->crossings_);
+    p->stages_.push_back(TRY(Stage::create(places[s], host, model, part, limits)));
+  }
+  p->transfers_.emplace_back();
+  for (std::size_t v = 1; v < p->visits_.size(); ++v) {
+    Device& from = places[p->visits_[v - 1].stage].device;
+    Device& to = places[p->visits_[v].stage].device;
+    p->transfers_.push_back(TRY(Transfer::create(from, to, model.blueprint, p->crossings_[v], limits)));
+  }
+  return p;
 }
 
-const Limits& Pipeline::limits() const { return stage_->limits(); }
-Cache& Pipeline::cache() { return stage_->cache(); }
-std::int64_t Pipeline::bytes() const { return stage_->bytes(); }
+std::int64_t Pipeline::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& stage : stages_) bytes += stage->bytes();
+  for (const auto& transfer : transfers_) bytes += transfer == nullptr ? 0 : transfer->bytes();
+  return bytes;
+}
 
 void Pipeline::set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages) {
-  stage_->set_pages(kind, slot, pages);
+  for (const auto& stage : stages_) stage->set_pages(kind, slot, pages);
 }
 
 void Pipeline::copy_page(std::size_t kind, std::int32_t from, std::int32_t to) {
-  stage_->copy_page(kind, from, to);
+  for (const auto& stage : stages_) stage->copy_page(kind, from, to);
 }
 
 void Pipeline::copy_tails(std::int32_t from_slot, std::int32_t to_slot) {
-  stage_->copy_tails(from_slot, to_slot);
+  for (const auto& stage : stages_) stage->copy_tails(from_slot, to_slot);
 }
 
-std::size_t Pipeline::bytes_of(const StatePart& part) const { return stage_->cache().part(part).size(); }
+std::size_t Pipeline::bytes_of(const StatePart& part) const {
+  std::size_t bytes = 0;
+  for (const auto& stage : stages_) bytes = std::max(bytes, stage->bytes_of(part));
+  return bytes;
+}
 
-void Pipeline::read(const StatePart& part, std::span<std::byte> to) { stage_->read(part, to); }
+void Pipeline::read(const StatePart& part, std::span<std::byte> to) {
+  for (const auto& stage : stages_) {
+    if (stage->bytes_of(part) != 0) return stage->read(part, to);
+  }
+  CHECK(false, "a part that some stage has");
+}
 
-void Pipeline::write(const StatePart& part, std::span<const std::byte> from) { stage_->write(part, from); }
+void Pipeline::write(const StatePart& part, std::span<const std::byte> from) {
+  for (const auto& stage : stages_) {
+    if (stage->bytes_of(part) != 0) stage->write(part, from);
+  }
+}
 
-Result<void> Pipeline::finish() { return stage_->finish(); }
+// Every device that had a part is asked, also after one has failed: each keeps its fault until then.
+Result<void> Pipeline::finish() {
+  Result<void> first;
+  const auto note = [&](Result<void> done) {
+    if (first.ok() && !done.ok()) first = std::move(done);
+  };
+  for (const auto& stage : stages_) note(stage->finish());
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr) note(transfer->finish());
+  }
+  return first;
+}
 
 Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
-  const Limits& most = limits();
-  if (batch.ids.size() > static_cast<std::size_t>(most.step_rows) ||
-      batch.sampled.size() > static_cast<std::size_t>(most.sampled_rows)) {
+  if (batch.ids.size() > static_cast<std::size_t>(limits_.step_rows) ||
+      batch.sampled.size() > static_cast<std::size_t>(limits_.sampled_rows)) {
     return Error(Fault::exhausted, "a step of " + std::to_string(batch.ids.size()) + " rows, " +
                                        std::to_string(batch.sampled.size()) + " sampled; the limits are " +
-                                       std::to_string(most.step_rows) + " and " +
-                                       std::to_string(most.sampled_rows));
+                                       std::to_string(limits_.step_rows) + " and " +
+                                       std::to_string(limits_.sampled_rows));
   }
-  return stage_->step(batch, want_logits, trace);
+  const auto rows = static_cast<std::int64_t>(batch.ids.size());
+  Rows<Bf16> main_hidden{};
+  if (trace != nullptr) {
+    const auto targets = static_cast<std::int64_t>(model_.blueprint.draft_targets().size());
+    main_hidden = trace->rows<Bf16>("main_hidden", kNoLayer, targets == 0 ? 0 : rows,
+                                    targets * model_.blueprint.hidden);
+  }
+  for (const auto& stage : stages_) {
+    if (Result<void> begun = stage->begin(batch); !begun.ok()) {
+      (void)finish();  // what is enqueued reads the batch
+      return std::move(begun).error();
+    }
+  }
+  for (std::size_t v = 0; v < visits_.size(); ++v) {
+    Stage& stage = *stages_[visits_[v].stage];
+    if (v > 0) {
+      transfers_[v]->land(stage.main(), stage.entry(), rows);
+      stage.append(crossings_[v]);
+    }
+    stage.run(batch, visits_[v].range, main_hidden, trace);
+    if (v + 1 < visits_.size()) transfers_[v + 1]->send(stage.main(), stage.left(), rows);
+  }
+  Stage& last = *stages_[visits_.back().stage];
+  const Output out = last.bring_output(batch, want_logits);
+  const Result<void> finished = finish();
+  for (const auto& stage : stages_) TRY(stage->end());
+  TRY(finished);
+  return out;
 }
 
 }  // namespace manyspan

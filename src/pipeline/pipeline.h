@@ -1,15 +1,18 @@
-// Pipeline — step(batch) → ids, log-probs and logits, whatever runs the layers.
+// Pipeline — step(batch) → ids, log-probs and logits, whatever devices run the layers.
 //
-// Today one device runs all of them; stages on several devices join behind this same door.
+// A placement cuts the layers into stages. A step enqueues every visit on the queues of its stage, in order, and
+// waits once, for what was asked; what crosses from stage to stage never passes through the host.
 //
-// Owns       scratch, cache and queues; borrows weights, tables and devices, which must outlive it
-// Errors     step: exhausted when the batch exceeds the limits · corrupt from an Engram table · device_lost
+// Owns       scratch, caches and queues; borrows weights, tables and devices, which must outlive it
+// Errors     step: exhausted when the batch exceeds the limits · corrupt from an Engram table · device_lost; after an
+//            error the sessions of the step must be reset
 // Threads    one thread at a time
-// Spec       house.md 6.2; interfaces.md A6
+// Spec       house.md 6.2; interfaces.md A6, A12
 #pragma once
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "device/host_device.h"
@@ -18,21 +21,29 @@
 #include "model/cache.h"
 #include "model/limits.h"
 #include "model/trace.h"
+#include "pipeline/crossing.h"
 #include "prepared/engram_rows.h"
+#include "prepared/placement.h"
 #include "prepared/prepared.h"
 #include "spec/layers.h"
 
 namespace manyspan {
 
 class Stage;
+class Transfer;
 
 class Pipeline {
  public:
   struct Model {
     const Blueprint& blueprint;
     const Schedule& schedule;
-    const Prepared& weights;
     const EngramTables& engram;
+  };
+  // A device, what runs on it, and the weights of its stage.
+  struct Place {
+    Device& device;
+    const kernels::Table& table;
+    const Prepared& weights;
   };
 
   // Of the sampled rows, in their order; valid until the next step.
@@ -42,17 +53,19 @@ class Pipeline {
     Rows<const float> logits;         // no data unless wanted
   };
 
-  // Errors: exhausted · unsupported, when the table does not take these shapes
-  static Result<std::unique_ptr<Pipeline>> create(Device& device, HostDevice& host,
-                                                  const kernels::Table& table, const Model& model,
-                                                  const Limits& limits);
+  // `places`: one for each stage of the placement, in its order.
+  // Errors: exhausted · unsupported, when a table does not take these shapes · invalid, when a stage would lack
+  //         something that its layers read
+  static Result<std::unique_ptr<Pipeline>> create(const Placement& placement, std::span<const Place> places,
+                                                  HostDevice& host, const Model& model, const Limits& limits);
   ~Pipeline();
 
-  const Limits& limits() const;
-  Cache& cache();
-  std::int64_t bytes() const;  // of cache, scratch and work
+  const Limits& limits() const { return limits_; }
+  const PageGeometry& geometry() const { return geometry_; }
+  std::int64_t bytes() const;  // of caches, scratch, work and transfers
 
-  // A slot's row of one kind of page table, to be used from the next step on.
+  // A slot's row of one kind of page table, to be used from the next step on. The pages must live until it has
+  // finished.
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages);
 
   // These are enqueued, in one order with steps; host bytes must live until finish() or a step has returned.
@@ -67,8 +80,14 @@ class Pipeline {
   Result<Output> step(const Batch& batch, bool want_logits, Trace* trace = nullptr);
 
  private:
-  explicit Pipeline(std::unique_ptr<Stage> stage);
-  std::unique_ptr<Stage> stage_;
+  Pipeline(const Model& model, const Limits& limits);
+  const Model model_;
+  const Limits limits_;
+  const PageGeometry geometry_;
+  std::vector<Visit> visits_;
+  std::vector<Crossing> crossings_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;  // into each visit; null for the first
 };
 
 }  // namespace manyspan

@@ -1,15 +1,32 @@
 #include "pipeline/stage.h"
 
+#include <optional>
+
 #include "base/check.h"
 
 namespace manyspan {
 
-Result<std::unique_ptr<Stage>> Stage::create(Device& device, HostDevice& host, const kernels::Table& table,
-                                             const Pipeline::Model& model, const Limits& limits) {
-  std::unique_ptr<Stage> stage(new Stage(device, host, table, model, limits));
-  stage->cache_ = TRY(Cache::create(device, model.blueprint, limits));
+Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, const Blueprint& blueprint,
+                           std::span<const Visit> visits, std::span<const Crossing> crossings) {
+  Scratch::Wanted part{placement.stages[stage].layers, {}};
+  for (std::size_t v = 0; v < visits.size(); ++v) {
+    // What comes in with this visit, or leaves with the one before it.
+    const bool in = visits[v].stage == static_cast<std::int32_t>(stage);
+    const bool out = v > 0 && visits[v - 1].stage == static_cast<std::int32_t>(stage);
+    if (!in && !out) continue;
+    for (const std::int32_t source : crossings[v].published)
+      part.published.insert(source_index(blueprint, {source}));
+  }
+  return part;
+}
+
+Result<std::unique_ptr<Stage>> Stage::create(const Pipeline::Place& place, HostDevice& host,
+                                             const Pipeline::Model& model, const Scratch::Wanted& part,
+                                             const Limits& limits) {
+  std::unique_ptr<Stage> stage(new Stage(place, host, model, part, limits));
+  stage->cache_ = TRY(Cache::create(place.device, model.blueprint, part.layers, limits));
   TRY(stage->open_queues());
-  TRY(stage->allocate(TRY(StepBuffers::create(device, limits))));
+  TRY(stage->allocate(TRY(StepBuffers::create(place.device, limits))));
   return stage;
 }
 
@@ -25,14 +42,13 @@ Result<void> Stage::open_queues() {
 Result<Step::Needs> Stage::needs() const {
   Step::Needs needs;
   Step step(table_, needs);
-  Scratch shapes = Scratch::shapes(model_.blueprint, limits_);
+  Scratch shapes = Scratch::shapes(model_.blueprint, part_, limits_);
   StepRows rows{};
   rows.batch.rows = limits_.step_rows;
   rows.most_tokens = limits_.context;
   rows.rows = limits_.step_rows;
   rows.sampled_rows = limits_.sampled_rows;
-  const ::manyspan::Model model(model_.blueprint, model_.schedule, model_.weights, *cache_);
-  model.run(step, rows, shapes);
+  for (const LayerRange& range : part_.layers.ranges) layers().run(step, rows, range, shapes);
   kernels::Sample sample{};
   sample.logits = as_const(shapes.logits);
   step.run(table_.sample, sample);
@@ -43,15 +59,16 @@ Result<Step::Needs> Stage::needs() const {
 Result<void> Stage::allocate(StepBuffers buffers) {
   buffers_ = std::make_unique<StepBuffers>(std::move(buffers));
   const Step::Needs needs = TRY(this->needs());
-  const std::size_t scratch = Scratch::shapes(model_.blueprint, limits_).bytes;
+  const std::size_t scratch = Scratch::shapes(model_.blueprint, part_, limits_).bytes;
   scratch_memory_ = TRY(device_.allocate(scratch));
-  scratch_ = Scratch::carve(model_.blueprint, limits_, scratch_memory_.as<std::byte>());
+  scratch_ = Scratch::carve(model_.blueprint, part_, limits_, scratch_memory_.as<std::byte>());
   main_work_ = TRY(device_.allocate(needs.main_work));
   side_work_ = TRY(device_.allocate(needs.side_work));
   ids_ = TRY(device_.allocate(limits_.sampled_rows * sizeof(TokenId)));
   logprobs_ = TRY(device_.allocate(limits_.sampled_rows * sizeof(float)));
   bytes_ = cache_->bytes() + static_cast<std::int64_t>(scratch + needs.main_work + needs.side_work);
-  for (const Rows<std::uint8_t>& p : scratch_.packed) packed_.emplace_back(p.rows * p.cols);
+  for (const Rows<std::uint8_t>& p : scratch_.packed)
+    packed_.emplace_back(p.data == nullptr ? 0 : p.rows * p.cols);
   host_ids_.resize(limits_.sampled_rows);
   host_logprobs_.resize(limits_.sampled_rows);
   return {};
@@ -64,13 +81,15 @@ StepRows Stage::rows_of(const Batch& batch) const {
           .most_tokens = limits_.context,
           .rows = static_cast<std::int32_t>(batch.ids.size()),
           .sampled_rows = static_cast<std::int32_t>(batch.sampled.size()),
-          .runs = batch.runs};
+          .runs = batch.runs,
+          .main_hidden = {}};
 }
 
 Result<void> Stage::bring_engram_rows(const Batch& batch) {
   CHECK(batch.engram_rows.size() == packed_.size(), "rows of every Engram layer");
   for (std::size_t i = 0; i < packed_.size(); ++i) {
     const Rows<std::uint8_t>& to = scratch_.packed[i];
+    if (to.data == nullptr) continue;
     const auto rows = static_cast<std::int64_t>(batch.ids.size());
     TRY(model_.engram.gather(i, batch.engram_rows[i], {packed_[i].data(), rows, to.cols, to.cols},
                              host_.workers()));
@@ -100,19 +119,46 @@ void Stage::write(const StatePart& part, std::span<const std::byte> from) {
   main_->copy(device_, to.data(), host_, from.data(), from.size());
 }
 
-Result<Pipeline::Output> Stage::step(const Batch& batch, bool want_logits, Trace* trace) {
+Step::Lanes Stage::lanes() {
+  return {*main_,
+          *side_,
+          *forked_,
+          *joined_,
+          {main_work_.as<std::byte>(), main_work_.bytes()},
+          {side_work_.as<std::byte>(), side_work_.bytes()}};
+}
+
+Result<void> Stage::begin(const Batch& batch) {
   TRY(bring_engram_rows(batch));
   buffers_->bring(batch, *main_, device_, host_);
-  Step::Lanes lanes{*main_,
-                    *side_,
-                    *forked_,
-                    *joined_,
-                    {main_work_.as<std::byte>(), main_work_.bytes()},
-                    {side_work_.as<std::byte>(), side_work_.bytes()}};
-  Step step(table_, lanes, trace);
-  const ::manyspan::Model model(model_.blueprint, model_.schedule, model_.weights, *cache_);
-  model.run(step, rows_of(batch), scratch_);
+  return {};
+}
 
+void Stage::append(const Crossing& crossing) {
+  Step::Lanes lanes = this->lanes();
+  Step step(table_, lanes, nullptr);
+  for (const std::int32_t source : crossing.appended) {
+    step.run(
+        table_.append,
+        {.batch = buffers_->view(),
+         .published = manyspan::as_const(scratch_.carry.published[source_index(model_.blueprint, {source})]),
+         .source = cache_->source({source})});
+  }
+}
+
+void Stage::run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& main_hidden, Trace* trace) {
+  Step::Lanes lanes = this->lanes();
+  std::optional<Step::Tracing> tracing;
+  if (trace != nullptr) tracing.emplace(Step::Tracing{*trace, tap_rooms_, host_});
+  Step step(table_, lanes, tracing ? &*tracing : nullptr);
+  StepRows rows = rows_of(batch);
+  rows.main_hidden = main_hidden;
+  layers().run(step, rows, range, scratch_);
+}
+
+Pipeline::Output Stage::bring_output(const Batch& batch, bool want_logits) {
+  Step::Lanes lanes = this->lanes();
+  Step step(table_, lanes, nullptr);
   Pipeline::Output out{};
   const std::size_t sampled = batch.sampled.size();
   if (!batch.wishes.empty()) {
@@ -129,8 +175,18 @@ Result<Pipeline::Output> Stage::step(const Batch& batch, bool want_logits, Trace
                 sampled * vocabulary * sizeof(float));
     out.logits = {host_logits_.data(), static_cast<std::int64_t>(sampled), vocabulary, vocabulary};
   }
-  TRY(main_->finish());
   return out;
+}
+
+Result<void> Stage::finish() {
+  Result<void> main = main_->finish();
+  Result<void> side = side_->finish();
+  return main.ok() ? std::move(side) : std::move(main);
+}
+
+Result<void> Stage::end() {
+  tap_rooms_.clear();
+  return tap_rooms_.done();
 }
 
 }  // namespace manyspan

@@ -1,4 +1,4 @@
-// Stage — some layers on one device, with its queues, scratch and share of the cache. Today: all layers.
+// Stage — some layers on one device, with its queues, scratch and share of the cache.
 //
 // Threads    one thread at a time
 #pragma once
@@ -36,16 +36,34 @@ class StepBuffers {
   Buffer ids_, position_, slot_, marks_, runs_, run_of_, sampled_, wishes_, counts_;
 };
 
+// What a stage must have room for.
+Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, const Blueprint& blueprint,
+                           std::span<const Visit> visits, std::span<const Crossing> crossings);
+
 class Stage {
  public:
-  static Result<std::unique_ptr<Stage>> create(Device& device, HostDevice& host, const kernels::Table& table,
-                                               const Pipeline::Model& model, const Limits& limits);
+  static Result<std::unique_ptr<Stage>> create(const Pipeline::Place& place, HostDevice& host,
+                                               const Pipeline::Model& model, const Scratch::Wanted& part,
+                                               const Limits& limits);
 
-  Result<Pipeline::Output> step(const Batch& batch, bool want_logits, Trace* trace);
+  // One step: begin(), then for each visit append() what has landed and run(); all of it is enqueued. The batch must
+  // live until the queues have finished; then end() tells what a trace has met.
+  Result<void> begin(const Batch& batch);
+  void append(const Crossing& crossing);
+  void run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& main_hidden, Trace* trace);
+  // Of the stage with the last layer: enqueues the sampling, and the way home of what is asked for.
+  Pipeline::Output bring_output(const Batch& batch, bool want_logits);
+  Result<void> end();
 
-  const Limits& limits() const { return limits_; }
-  Cache& cache() { return *cache_; }
+  Queue& main() { return *main_; }
+  // As the last visit left it; and where the next one finds it.
+  const Carry& left() const { return scratch_.carry; }
+  const Carry& entry() {
+    scratch_.carry.pre = scratch_.entry_pre;
+    return scratch_.carry;
+  }
   std::int64_t bytes() const { return bytes_; }
+
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages) {
     cache_->upload(*main_, host_, kind, slot, pages);
   }
@@ -55,25 +73,37 @@ class Stage {
   void copy_tails(std::int32_t from_slot, std::int32_t to_slot) {
     cache_->copy_tails(*main_, from_slot, to_slot);
   }
+  std::size_t bytes_of(const StatePart& part) const { return cache_->part(part).size(); }
   void read(const StatePart& part, std::span<std::byte> to);
   void write(const StatePart& part, std::span<const std::byte> from);
-  Result<void> finish() { return main_->finish(); }
+  Result<void> finish();
 
  private:
-  Stage(Device& device, HostDevice& host, const kernels::Table& table, const Pipeline::Model& model,
-        const Limits& limits)
-      : device_(device), host_(host), table_(table), model_(model), limits_(limits) {}
+  Stage(const Pipeline::Place& place, HostDevice& host, const Pipeline::Model& model,
+        const Scratch::Wanted& part, const Limits& limits)
+      : device_(place.device),
+        host_(host),
+        table_(place.table),
+        weights_(place.weights),
+        model_(model),
+        part_(part),
+        limits_(limits),
+        tap_rooms_(place.device, host) {}
   Result<void> open_queues();
   Result<void> allocate(StepBuffers buffers);
   Result<Step::Needs> needs() const;
   Result<void> bring_engram_rows(const Batch& batch);
+  Step::Lanes lanes();
   kernels::Sample sampling() const;
   StepRows rows_of(const Batch& batch) const;
+  ::manyspan::Model layers() const { return {model_.blueprint, model_.schedule, weights_, *cache_}; }
 
   Device& device_;
   HostDevice& host_;
   const kernels::Table& table_;
+  const Prepared& weights_;
   Pipeline::Model model_;
+  Scratch::Wanted part_;
   Limits limits_;
   std::int64_t bytes_ = 0;
 
@@ -83,6 +113,7 @@ class Stage {
   std::unique_ptr<StepBuffers> buffers_;
   Buffer scratch_memory_, main_work_, side_work_, ids_, logprobs_;
   Scratch scratch_;
+  TapRooms tap_rooms_;
   // Host side of what comes and goes.
   std::vector<std::vector<std::uint8_t>> packed_;
   std::vector<TokenId> host_ids_;

@@ -61,11 +61,18 @@ PreparedLayer layer(Placing& p, const LayerSchedule& plan, const Blueprint& b) {
   return w;
 }
 
-// Everything but the Engram tables, which are not loaded.
-std::int64_t bytes_to_read(const Weights& weights) {
+// Whether a slot's weights are wanted where `layers` are. The Engram tables are loaded nowhere.
+bool wanted(const Slot& slot, const StageLayers& layers, std::int32_t count) {
+  if (slot.kind == SlotKind::row_scaled_table) return false;
+  if (slot.role == Role::embed) return layers.has({0});
+  if (slot.role == Role::head || slot.role == Role::norm) return layers.has({count - 1});
+  return layers.has(slot.layer);
+}
+
+std::int64_t bytes_to_read(const Weights& weights, const StageLayers& layers, std::int32_t count) {
   std::int64_t bytes = 0;
   for (const Slot& slot : weights.slots()) {
-    if (slot.kind == SlotKind::row_scaled_table) continue;
+    if (!wanted(slot, layers, count)) continue;
     for (std::int32_t i = 0; i < slot.matrices; ++i) {
       const MatrixSource* source = weights.find(slot.role, slot.layer, i);
       if (source != nullptr) bytes += static_cast<std::int64_t>(source->codes.size() + source->scales.size());
@@ -76,26 +83,30 @@ std::int64_t bytes_to_read(const Weights& weights) {
 
 }  // namespace
 
-Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint, Device& device,
-                                          HostDevice& host, const kernels::Table& table, const Cancel* cancel,
+Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint,
+                                          const StageLayers& layers, Device& device, HostDevice& host,
+                                          const kernels::Table& table, const Cancel* cancel,
                                           const std::function<void(const LoadProgress&)>& progress) {
   auto prepared = std::make_unique<Prepared>();
   Placing p(weights, device, host, table, *prepared);
-  const std::int64_t total = bytes_to_read(weights);
+  const std::int64_t total = bytes_to_read(weights, layers, blueprint.layers);
   const auto reached = [&]() -> Result<void> {
     TRY(p.done());
     if (cancel != nullptr && cancel->requested()) return Error(Fault::invalid, "loading was cancelled");
     if (progress) progress({std::min(p.read_bytes(), total), total});
     return {};
   };
-  prepared->embed = p.plain(Role::embed, kWhole);
+  if (layers.has({0})) prepared->embed = p.plain(Role::embed, kWhole);
   TRY(reached());
   for (const LayerSchedule& plan : schedule_of(blueprint).layers) {
-    prepared->layers.push_back(layer(p, plan, blueprint));
+    const bool here = layers.has(plan.layer);
+    prepared->layers.push_back(here ? layer(p, plan, blueprint) : PreparedLayer{});
     TRY(reached());
   }
-  prepared->head = p.matrix(Role::head, kWhole);
-  prepared->norm = p.bf16s(Role::norm, kWhole);
+  if (layers.has({blueprint.layers - 1})) {
+    prepared->head = p.matrix(Role::head, kWhole);
+    prepared->norm = p.bf16s(Role::norm, kWhole);
+  }
   prepared->window_rope = {p.floats(window_frequencies(blueprint)), blueprint.rope_dim};
   prepared->compressed_rope = {p.floats(compressed_frequencies(blueprint)), blueprint.rope_dim};
   TRY(reached());

@@ -1,4 +1,4 @@
-// Prepared — every weight of the model in the layout of one table, in the memory of one device.
+// Prepared — the weights of some layers in the layout of one table, in the memory of one device.
 //
 // It knows layouts and no names: what a checkpoint calls a tensor ends in `weights`.
 //
@@ -19,6 +19,7 @@
 #include "device/host_device.h"
 #include "kernels/rope/rope.h"
 #include "kernels/table.h"
+#include "prepared/placement.h"
 #include "spec/blueprint.h"
 #include "weights/weights.h"
 
@@ -61,9 +62,10 @@ struct PreparedLayer {
 };
 
 struct Prepared {
-  Weight embed, head;
+  Weight embed;  // with the first layer; codes null elsewhere
+  Weight head;   // with the last
   const Bf16* norm;
-  std::vector<PreparedLayer> layers;
+  std::vector<PreparedLayer> layers;           // one for each of the model; empty where it lies elsewhere
   kernels::Rope window_rope, compressed_rope;  // spec 5: of layers with ratio 0, and of the others
 
   std::vector<Buffer> storage;
@@ -75,11 +77,11 @@ struct LoadProgress {
   std::int64_t done_bytes, total_bytes;
 };
 
-// Rewrites every weight into `table`'s layout, layer by layer, and puts it on `device`.
+// Rewrites the weights of `layers` into `table`'s layout, layer by layer, and puts them on `device`.
 // Errors: unsupported, with the tensor's name · exhausted · invalid when cancelled
-Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint, Device& device,
-                                          HostDevice& host, const kernels::Table& table,
-                                          const Cancel* cancel = nullptr,
+Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint,
+                                          const StageLayers& layers, Device& device, HostDevice& host,
+                                          const kernels::Table& table, const Cancel* cancel = nullptr,
                                           const std::function<void(const LoadProgress&)>& progress = {});
 
 }  // namespace manyspan

@@ -10,7 +10,7 @@ namespace manyspan {
 
 Sessions::Sessions(Pipeline& pipeline, const Blueprint& blueprint, const EngramMap* engram)
     : pipeline_(pipeline), blueprint_(blueprint), engram_(engram), slots_(pipeline.limits().sessions) {
-  for (const PageGeometry::Kind& kind : pipeline.cache().geometry().kinds) counts_.emplace_back(kind.pages);
+  for (const PageGeometry::Kind& kind : pipeline.geometry().kinds) counts_.emplace_back(kind.pages);
   rows_.engram.resize(engram_ == nullptr ? 0 : engram_->layers().size());
 }
 
@@ -20,7 +20,7 @@ Result<SessionId> Sessions::open() {
     return Error(Fault::exhausted, "all " + std::to_string(slots_.size()) + " sessions are open");
   }
   const auto slot = static_cast<std::int32_t>(free - slots_.begin());
-  *free = std::make_unique<Timeline>(pipeline_.cache().geometry(), counts_, blueprint_.window, slot);
+  *free = std::make_unique<Timeline>(pipeline_.geometry(), counts_, blueprint_.window, slot);
   const SessionId id{++opened_};
   slot_of_[id.value] = slot;
   return id;
@@ -158,8 +158,8 @@ Result<Sessions::SourceRows> Sessions::source_rows(SessionId id, LayerId source)
   const std::int64_t head_dim = blueprint_.head_dim, key_dim = blueprint_.index_dim;
   out.values.resize(out.rows * head_dim);
   out.keys.resize(out.rows * key_dim);
-  kernels::SourceView view = pipeline_.cache().source(source);
-  const std::size_t kind = pipeline_.cache().geometry().kind_of(view.ratio);
+  kernels::SourceView view = source_shape(blueprint_, source);
+  const std::size_t kind = pipeline_.geometry().kind_of(view.ratio);
   std::vector<std::byte> page(view.page_bytes());
   const std::vector<std::int32_t> first_page{0};  // the copy is page 0 of a pool of one
   view.table = {first_page.data(), 1};

@@ -37,9 +37,22 @@ ModelRig::ModelRig(const std::string& path, const RigOptions& options)
       engram_(checkpoint_.weights, checkpoint_.blueprint) {
   const kernels::Table& table = options.table == nullptr ? *kernels::host_tables().back() : *options.table;
   const Blueprint& b = checkpoint_.blueprint;
-  prepared_ = must(prepare(checkpoint_.weights, b, device_, device_, table));
-  pipeline_ = must(Pipeline::create(device_, device_, table, {b, checkpoint_.schedule, *prepared_, engram_},
-                                    options.limits));
+  const Placement placement = options.placement ? *options.placement : whole_placement(b.layers);
+  std::vector<Pipeline::Place> places;
+  for (const Placement::Stage& stage : placement.stages) {
+    Device& device = options.world == nullptr ? device_ : options.world->device(stage.device);
+    if (options.world != nullptr)
+      simulated_.push_back(kernels::simulated(table, *options.world, stage.device));
+    prepared_.push_back(must(prepare(checkpoint_.weights, b, stage.layers, device, device_, table)));
+  }
+  for (std::size_t s = 0; s < placement.stages.size(); ++s) {
+    const bool late = options.world != nullptr;
+    places.push_back(
+        {late ? options.world->device(placement.stages[s].device) : static_cast<Device&>(device_),
+         late ? simulated_[s] : table, *prepared_[s]});
+  }
+  pipeline_ =
+      must(Pipeline::create(placement, places, device_, {b, checkpoint_.schedule, engram_}, options.limits));
   sessions_ =
       std::make_unique<Sessions>(*pipeline_, b, checkpoint_.engram_map ? &*checkpoint_.engram_map : nullptr);
 }

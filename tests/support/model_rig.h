@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "device/host_device.h"
 #include "engine/checkpoint.h"
+#include "kernels/simulated.h"
 #include "pipeline/pipeline.h"
 #include "prepared/engram_rows.h"
 #include "session/sessions.h"
@@ -25,6 +27,8 @@ struct RigOptions {
   const kernels::Table* table = nullptr;  // null: the fastest host table
   Limits limits{.step_rows = 256, .sampled_rows = 256, .sessions = 8, .context = 2048};
   int threads = 2;
+  std::optional<Placement> placement{};  // absent: one stage
+  SimWorld* world = nullptr;             // whose devices are used; null: the host, for every stage
 };
 
 class ModelRig {
@@ -43,12 +47,13 @@ class ModelRig {
 
   Sessions& sessions() { return *sessions_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
-  Prepared& prepared() { return *prepared_; }  // mutation checks alter it
+  Prepared& prepared() { return *prepared_[0]; }  // mutation checks alter it
 
  private:
   const Checkpoint& checkpoint_;
   HostDevice device_;
-  std::unique_ptr<Prepared> prepared_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;  // one for each stage
+  std::vector<kernels::Table> simulated_;            // likewise, where there is a world
   EngramTables engram_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Sessions> sessions_;

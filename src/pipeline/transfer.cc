@@ -1,0 +1,108 @@
+#include "pipeline/transfer.h"
+
+#include "base/check.h"
+#include "model/cache.h"
+
+namespace manyspan {
+namespace {
+
+// The views of what crosses, over memory that may not be there. What does not cross has no data.
+Carry lay_out(const Blueprint& b, const Crossing& crossing, const Limits& limits, std::byte* memory,
+              std::size_t& bytes) {
+  const std::int64_t t = limits.step_rows, n = b.streams;
+  bytes = 0;
+  const auto take = [&](std::int64_t count) {
+    std::byte* at = memory == nullptr ? nullptr : memory + bytes;
+    bytes += static_cast<std::size_t>(count + 255) / 256 * 256;
+    return at;
+  };
+  const auto numbers = [&](std::int64_t count) { return reinterpret_cast<std::int32_t*>(take(4 * count)); };
+  Carry c{};
+  c.streams = {reinterpret_cast<Bf16*>(take(2 * t * n * b.hidden)), t, n * b.hidden, n * b.hidden};
+  c.pre = {reinterpret_cast<float*>(take(4 * t * n)), t, n, n};
+  if (crossing.selection) c.selection = {numbers(t * b.index_rows), numbers(t), b.index_rows};
+  if (crossing.candidates) {
+    c.candidates = {numbers(t * b.candidate_blocks), numbers(t), b.candidate_blocks, b.candidate_block_rows};
+  }
+  for (const std::int32_t source : b.kv_sources) {
+    const std::int64_t row = source_shape(b, {source}).row_bytes();
+    c.published.push_back({crossing.published.contains(source) ? take(t * row) : nullptr, t, row, row});
+  }
+  return c;
+}
+
+// Whether a scratch's carry has whatever a box has.
+bool covers(const Carry& scratch, const Carry& box) {
+  bool all = true;
+  for (std::size_t i = 0; i < box.published.size(); ++i) {
+    all = all && (box.published[i].data == nullptr || scratch.published[i].data != nullptr);
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Transfer::Box> Transfer::box(Device& device, const Blueprint& blueprint, const Crossing& crossing,
+                                    const Limits& limits) {
+  Box box;
+  std::size_t bytes = 0;
+  lay_out(blueprint, crossing, limits, nullptr, bytes);
+  box.memory = TRY(device.allocate(bytes));
+  box.carry = lay_out(blueprint, crossing, limits, box.memory.as<std::byte>(), bytes);
+  box.filled = TRY(device.event());
+  box.emptied = TRY(device.event());
+  return box;
+}
+
+Result<std::unique_ptr<Transfer>> Transfer::create(Device& from, Device& to, const Blueprint& blueprint,
+                                                   const Crossing& crossing, const Limits& limits) {
+  std::unique_ptr<Transfer> transfer(new Transfer(from, to));
+  transfer->copies_ = TRY(from.queue(QueueKind::copy));
+  transfer->outbox_ = TRY(transfer->box(from, blueprint, crossing, limits));
+  for (Box& landing : transfer->landings_) landing = TRY(transfer->box(to, blueprint, crossing, limits));
+  return transfer;
+}
+
+// Of what both sides have.
+void Transfer::copy(Queue& queue, Device& to_place, const Carry& to, Device& from_place, const Carry& from,
+                    std::int64_t rows) const {
+  const auto copy = [&](void* to_data, const void* from_data, std::int64_t bytes) {
+    if (to_data != nullptr && from_data != nullptr)
+      queue.copy(to_place, to_data, from_place, from_data, bytes);
+  };
+  constexpr std::int64_t kNumber = sizeof(std::int32_t);
+  copy(to.streams.data, from.streams.data, rows * to.streams.cols * std::int64_t{sizeof(Bf16)});
+  copy(to.pre.data, from.pre.data, rows * to.pre.cols * std::int64_t{sizeof(float)});
+  copy(to.selection.rows, from.selection.rows, rows * to.selection.width * kNumber);
+  copy(to.selection.count, from.selection.count, rows * kNumber);
+  copy(to.candidates.blocks, from.candidates.blocks, rows * to.candidates.width * kNumber);
+  copy(to.candidates.count, from.candidates.count, rows * kNumber);
+  for (std::size_t i = 0; i < to.published.size(); ++i) {
+    copy(to.published[i].data, from.published[i].data, rows * to.published[i].cols);
+  }
+}
+
+void Transfer::send(Queue& sender, const Carry& from, std::int64_t rows) {
+  CHECK(covers(from, outbox_.carry), "the sender has all that crosses");
+  Box& landing = landings_[sent_++ % landings_.size()];
+  sender.wait(*outbox_.emptied);
+  copy(sender, from_, outbox_.carry, from_, from, rows);
+  sender.record(*outbox_.filled);
+
+  copies_->wait(*outbox_.filled);
+  copies_->wait(*landing.emptied);
+  copy(*copies_, to_, landing.carry, from_, outbox_.carry, rows);
+  copies_->record(*outbox_.emptied);
+  copies_->record(*landing.filled);
+}
+
+void Transfer::land(Queue& receiver, const Carry& to, std::int64_t rows) {
+  CHECK(landed_ < sent_ && covers(to, outbox_.carry),
+        "sent before it lands, where all that crosses has room");
+  Box& landing = landings_[landed_++ % landings_.size()];
+  receiver.wait(*landing.filled);
+  copy(receiver, to_, to, to_, landing.carry, rows);
+  receiver.record(*landing.emptied);
+}
+
+}  // namespace manyspan

@@ -32,6 +32,7 @@ struct SimItem {
   enum class Kind : std::uint8_t { operation, copy, record, wait };
   Kind kind = Kind::wait;
   bool late = false;
+  bool forgotten = false;    // a copy that is only looked at
   std::uint64_t number = 0;  // in the order of the calls
   std::string fault;         // what it will fail with, known already
   std::shared_ptr<SimMoment> moment;
@@ -59,9 +60,10 @@ struct SimPlace {
   std::unique_ptr<Device> device;
   const void* table = nullptr;
   SimWorld::Counts counts;
-  std::set<std::int64_t> fails, delays;  // operations and copies that are to go wrong, by their number
-  std::string fault;                     // empty: none
-  std::uint64_t skip_below = 0;          // items enqueued before the last fault was told
+  // Operations, copies and waits that are to go wrong, by their number.
+  std::set<std::int64_t> fails, delays, forgets_copy, forgets_wait;
+  std::string fault;             // empty: none
+  std::uint64_t skip_below = 0;  // items enqueued before the last fault was told
 };
 
 class SimBody {
@@ -85,6 +87,7 @@ class SimBody {
   std::vector<SimPlace> places;
   std::int64_t allocations = 0;
   std::set<std::int64_t> refusals;
+  SimWorld::Forgotten forgotten;
   SimOrder order;
 
  private:
@@ -100,6 +103,7 @@ class SimBody {
   void run_one(std::uint32_t lane);
   void run(std::uint32_t lane, SimItem& item);
   std::string run_copy(const SimItem& item);
+  std::string end_name(const SimItem::End& end) const;
   bool give_up_waits();
   std::string label(std::uint32_t lane) const;
   void* find(SimItem::End end, std::size_t bytes, std::string& why);
@@ -107,7 +111,7 @@ class SimBody {
 
   HostDevice host_;
   std::unique_ptr<Queue> host_queue_;
-  bool detect_races_;
+  bool detect_races_, dry_;
   std::vector<std::unique_ptr<SimLane>> lanes_;
   std::uint64_t numbers_ = 0;
   SimClock host_past_;

@@ -119,6 +119,15 @@ void SimWorld::delay_copy(int device, std::int64_t after) {
   SimPlace& place = body_->place(device);
   place.delays.insert(place.counts.copies + after);
 }
+void SimWorld::forget_copy(int device, std::int64_t after) {
+  SimPlace& place = body_->place(device);
+  place.forgets_copy.insert(place.counts.copies + after);
+}
+void SimWorld::forget_wait(int device, std::int64_t after) {
+  SimPlace& place = body_->place(device);
+  place.forgets_wait.insert(place.counts.waits + after);
+}
+const SimWorld::Forgotten& SimWorld::forgotten() const { return body_->forgotten; }
 void SimWorld::refuse_allocation(std::int64_t after) { body_->refusals.insert(body_->allocations + after); }
 
 SimWorld::Counts SimWorld::counts(int device) const { return body_->place(device).counts; }

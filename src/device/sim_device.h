@@ -32,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -46,6 +47,7 @@ struct SimOptions {
   std::size_t bytes = 0;  // of each device; 0: no bound
   int threads = 1;        // of the team inside an operation
   bool detect_races = true;
+  bool dry = false;  // work is counted and never done: to see what a step asks for, at any size
 };
 
 class SimWorld {
@@ -68,11 +70,26 @@ class SimWorld {
   void delay_copy(int device, std::int64_t after);  // it runs only when nothing else can
   void refuse_allocation(std::int64_t after);       // of any device
 
+  // The same as if a line of the program were missing: a copy that is not made, a queue that does not wait for an
+  // event (one that was recorded; others are passed by anyhow and don't count).
+  void forget_copy(int device, std::int64_t after);
+  void forget_wait(int device, std::int64_t after);
+
+  // What forgetting has cost. A copy that would have written what was there already costs nothing, nor does a wait for
+  // what other events or the host had put in order. `what` is the last thing forgotten.
+  struct Forgotten {
+    std::int64_t copies = 0, waits = 0;            // all
+    std::int64_t lost_copies = 0, lost_waits = 0;  // of them, those that were needed
+    std::string what;  // "copy from sim 0 to sim 1 by sim 0 copy", "sim 1 main's wait for sim 0 copy"
+  };
+  const Forgotten& forgotten() const;
+
   // Since the world began.
   struct Counts {
     std::int64_t operations_main = 0;
     std::int64_t operations_side = 0;  // of all other queues
     std::int64_t copies = 0;
+    std::int64_t waits = 0;  // of its queues, for events that were recorded
     std::int64_t allocations = 0;
     std::int64_t waits_by_host = 0;  // calls of finish()
   };

@@ -98,6 +98,26 @@ TEST(SimDevice, WorkIsCountedByDevice) {
   EXPECT_EQ(t.world->counts(1).copies, 0);
 }
 
+TEST(SimDevice, ADryWorldCountsAndDoesNothing) {
+  SimTrial t({.dry = true});
+  const Buffer a = t.ints(0, 4);
+  const auto done = t.event();
+  const Ints from(4, 1);
+  Ints to(4, 7);
+  t.up(*t.main[0], a, from);
+  t.plus_one(*t.main[0], nullptr, nullptr);
+  t.main[0]->record(*done);
+  t.side[0]->wait(*done);
+  t.down(*t.side[0], to, a);
+  ASSERT_TRUE(t.main[0]->finish().ok());
+  ASSERT_TRUE(t.side[0]->finish().ok());
+  EXPECT_EQ(to, Ints(4, 7));
+  const SimWorld::Counts c = t.world->counts(0);
+  EXPECT_EQ(c.operations_main, 1);
+  EXPECT_EQ(c.copies, 2);
+  EXPECT_EQ(c.waits_by_host, 2);
+}
+
 // Two queues that nothing orders: an order's number, and how often the one came wholly before the other.
 struct Outcome {
   std::uint64_t order;

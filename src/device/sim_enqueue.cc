@@ -57,9 +57,13 @@ SimItem& SimBody::push(std::uint32_t lane, SimItem::Kind kind) {
 void SimBody::enqueue(std::uint32_t lane, std::unique_ptr<SimOperation> operation) {
   const SimLane& l = *lanes_[lane];
   SimPlace& place = places[l.device];
+  SimWorld::Counts& c = place.counts;
+  if (dry_) {
+    ++(l.kind == QueueKind::main ? c.operations_main : c.operations_side);
+    return;
+  }
   SimItem& item = push(lane, SimItem::Kind::operation);
   item.operation = std::move(operation);
-  SimWorld::Counts& c = place.counts;
   if (place.fails.erase(c.operations_main + c.operations_side) != 0) {
     item.fault = std::string(item.operation->name()) + " fails as it was told to";
   }
@@ -71,12 +75,19 @@ void SimBody::enqueue(std::uint32_t lane, std::unique_ptr<SimOperation> operatio
 
 void SimBody::copy(std::uint32_t lane, SimItem::End to, SimItem::End from, std::size_t bytes) {
   SimPlace& place = places[lanes_[lane]->device];
+  const std::int64_t count = place.counts.copies++;
+  if (dry_) return;
   SimItem& item = push(lane, SimItem::Kind::copy);
   item.to = to;
   item.from = from;
   item.bytes = bytes;
-  item.late = place.delays.erase(place.counts.copies) != 0;
-  ++place.counts.copies;
+  item.late = place.delays.erase(count) != 0;
+  item.forgotten = place.forgets_copy.erase(count) != 0;
+  if (item.forgotten) {
+    ++forgotten.copies;
+    forgotten.what = "copy from " + end_name(from) + " to " + end_name(to) + " by " + label(lane);
+    return;
+  }
   if (!detect_races_) return;
   const SimExtent extent{.row_bytes = static_cast<std::int64_t>(bytes)};
   note(item, access(lane, "copy", "from", false), from.device, from.address, extent);
@@ -84,6 +95,7 @@ void SimBody::copy(std::uint32_t lane, SimItem::End to, SimItem::End from, std::
 }
 
 void SimBody::record(std::uint32_t lane, SimEvent& event) {
+  if (dry_) return;
   SimItem& item = push(lane, SimItem::Kind::record);
   event.moment = item.moment = std::make_shared<SimMoment>();
   item.moment->queue = lane;
@@ -92,6 +104,15 @@ void SimBody::record(std::uint32_t lane, SimEvent& event) {
 
 void SimBody::wait(std::uint32_t lane, const SimEvent& event) {
   if (event.moment == nullptr) return;
+  SimPlace& place = places[lanes_[lane]->device];
+  if (place.forgets_wait.erase(place.counts.waits++) != 0) {
+    const std::uint32_t queue = event.moment->queue;
+    const std::uint64_t moment = event.moment->clock.of(queue);
+    ++forgotten.waits;
+    if (lanes_[lane]->past.of(queue) < moment && host_past_.of(queue) < moment) ++forgotten.lost_waits;
+    forgotten.what = label(lane) + "'s wait for " + label(queue);
+    return;
+  }
   push(lane, SimItem::Kind::wait).moment = event.moment;
   lanes_[lane]->past.join(event.moment->clock);
 }

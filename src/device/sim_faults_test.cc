@@ -126,6 +126,43 @@ TEST(SimFaults, ALateCopyTakesHostBytesThatWereChangedTooEarly) {
   }
 }
 
+TEST(SimFaults, AForgottenCopyIsNotMadeAndIsLostWhereItsBytesWereNew) {
+  for (const std::int32_t there : {1, 5}) {
+    SimTrial t;
+    const Buffer a = t.ints(0, 4);
+    const Ints before(4, there), from(4, 1);
+    Ints to(4, 0);
+    t.up(*t.main[0], a, before);
+    t.world->forget_copy(0, 0);
+    t.up(*t.main[0], a, from);
+    t.down(*t.main[0], to, a);
+    ASSERT_TRUE(t.main[0]->finish().ok());
+    EXPECT_EQ(to, before);
+    EXPECT_EQ(t.world->forgotten().copies, 1);
+    EXPECT_EQ(t.world->forgotten().lost_copies, there == 1 ? 0 : 1);
+    EXPECT_EQ(t.world->forgotten().what, "copy from the host to sim 0 by sim 0 main");
+  }
+}
+
+TEST(SimFaults, AForgottenWaitIsARaceUnlessSomethingElseOrders) {
+  for (const bool twice : {false, true}) {
+    SimTrial t;
+    const Buffer a = t.ints(0, 4), b = t.ints(0, 4);
+    const auto done = t.event();
+    const Ints from(4, 1);
+    t.up(*t.side[0], a, from);
+    t.side[0]->record(*done);
+    if (twice) t.main[0]->wait(*done);
+    t.world->forget_wait(0, 0);
+    t.main[0]->wait(*done);
+    t.plus_one(*t.main[0], b, a);
+    EXPECT_EQ(t.main[0]->finish().ok(), twice);
+    EXPECT_EQ(t.world->forgotten().waits, 1);
+    EXPECT_EQ(t.world->forgotten().lost_waits, twice ? 0 : 1);
+    EXPECT_EQ(t.world->forgotten().what, "sim 0 main's wait for sim 0 side");
+  }
+}
+
 TEST(SimFaults, AWaitForAQueueThatIsGoneIsToldAsSuch) {
   SimTrial t;
   const auto never = t.event();

@@ -29,13 +29,14 @@ class SimFound final : public SimOperation::Translation {
 };
 
 SimBody::SimBody(const SimOptions& options)
-    : order(options.seed), host_(options.threads), detect_races_(options.detect_races) {
+    : order(options.seed), host_(options.threads), detect_races_(options.detect_races), dry_(options.dry) {
   host_queue_ = host_.queue(QueueKind::main).value();
 }
 
 Result<void> SimBody::finish(std::uint32_t lane) {
   SimPlace& place = places[lanes_[lane]->device];
   ++place.counts.waits_by_host;
+  if (dry_) return {};
   run_until_empty(lanes_[lane].get());
   host_past_.join(lanes_[lane]->past);
   if (place.fault.empty()) return {};
@@ -123,6 +124,10 @@ std::string SimBody::run_copy(const SimItem& item) {
   if (from == nullptr) return "copy.from " + why;
   void* to = find(item.to, item.bytes, why);
   if (to == nullptr) return "copy.to " + why;
+  if (item.forgotten) {
+    forgotten.lost_copies += std::memcmp(to, from, item.bytes) != 0;
+    return {};
+  }
   std::memmove(to, from, item.bytes);
   return {};
 }
@@ -143,6 +148,10 @@ std::string SimBody::address_of(const void* address, int device) const {
     }
   }
   return device < 0 ? "" : "is an address of the host, or of nobody";
+}
+
+std::string SimBody::end_name(const SimItem::End& end) const {
+  return end.device < 0 ? "the host" : places[end.device].memory->name();
 }
 
 std::string SimBody::label(std::uint32_t lane) const {

@@ -69,7 +69,7 @@ Result<void> by_pages(const SnapshotSection& s, const Placing& p, const Timeline
 
 Result<void> read_rows(Pipeline& pipeline, const Blueprint& blueprint, const Timeline& timeline,
                        const SnapshotSection& s, std::span<std::byte> packed) {
-  const Placing p = placing_of(s, blueprint, pipeline.cache().geometry());
+  const Placing p = placing_of(s, blueprint, pipeline.geometry());
   using Parts = std::span<const PageRows>;
   return by_pages(s, p, timeline, [&](Parts parts, std::span<std::span<std::byte>> pages) -> Result<void> {
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -86,7 +86,7 @@ Result<void> read_rows(Pipeline& pipeline, const Blueprint& blueprint, const Tim
 
 Result<void> write_rows(Pipeline& pipeline, const Blueprint& blueprint, const Timeline& timeline,
                         const SnapshotSection& s, Bytes packed) {
-  const Placing p = placing_of(s, blueprint, pipeline.cache().geometry());
+  const Placing p = placing_of(s, blueprint, pipeline.geometry());
   using Parts = std::span<const PageRows>;
   return by_pages(s, p, timeline, [&](Parts parts, std::span<std::span<std::byte>> pages) -> Result<void> {
     for (std::size_t i = 0; i < parts.size(); ++i) {

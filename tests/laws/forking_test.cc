@@ -91,8 +91,10 @@ void sides_are_independent(const LawCase& law, std::int64_t prefix) {
 
 class Forking : public testing::TestWithParam<LawCase> {};
 TEST_P(Forking, EachSideGoesOnAsIfItWereAlone) { sides_are_independent(GetParam(), 77); }
-TEST_P(Forking, SidesShareEveryPageThatNeitherWrites) {
-  Tree tree(GetParam(), 1);
+INSTANTIATE_TEST_SUITE_P(Quick, Forking, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+TEST(ForkedPages, SidesShareEveryPageThatNeitherWrites) {
+  Tree tree(paging_case(), 1);
   Sessions& sessions = tree.rig().sessions();
   tree.grow(0, 301);
   tree.fork(0);
@@ -109,10 +111,11 @@ TEST_P(Forking, SidesShareEveryPageThatNeitherWrites) {
   sessions.reset(tree.branch(1).session);
   EXPECT_EQ(sessions.pages_used(), 0);
 }
-TEST_P(Forking, OneSideIsReplayedWithoutTheOthersRowsChanging) {
-  const Blueprint& b = checkpoint(GetParam().model).blueprint;
+
+TEST(ForkedPages, OneSideIsReplayedWithoutTheOthersRowsChanging) {
+  const Blueprint& b = checkpoint(paging_case().model).blueprint;
   const std::int64_t longest = b.layers * (b.window - 1) + 100;
-  Tree tree(GetParam(), 2);
+  Tree tree(paging_case(), 2);
   tree.grow(0, longest);
   tree.fork(0);
   ASSERT_GT(tree.rig().sessions().rerun_for(tree.branch(1).session, longest - 50), 50);
@@ -121,8 +124,9 @@ TEST_P(Forking, OneSideIsReplayedWithoutTheOthersRowsChanging) {
   tree.grow(0, 30);
   tree.expect_independent();
 }
-TEST_P(Forking, WithoutAFreeSlotItIsRefusedAndNothingChanges) {
-  Tree tree(GetParam(), 3);
+
+TEST(ForkedPages, WithoutAFreeSlotItIsRefusedAndNothingChanges) {
+  Tree tree(paging_case(), 3);
   tree.grow(0, 40);
   Sessions& sessions = tree.rig().sessions();
   while (sessions.open().ok()) {
@@ -131,7 +135,6 @@ TEST_P(Forking, WithoutAFreeSlotItIsRefusedAndNothingChanges) {
   EXPECT_EQ(sessions.fork(tree.branch(0).session).error().fault(), Fault::exhausted);
   EXPECT_EQ(sessions.pages_used(), before);
 }
-INSTANTIATE_TEST_SUITE_P(Quick, Forking, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
 
 class ForkingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(ForkingSlow, EachSideGoesOnAsIfItWereAlone) {

@@ -62,10 +62,13 @@ void saved_and_restored_never_left(const LawCase& law, int times, std::int64_t t
 
 class Resuming : public testing::TestWithParam<LawCase> {};
 TEST_P(Resuming, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 3, 151); }
-TEST_P(Resuming, TheFileDependsOnTheTokensAloneNotOnHowTheyWereRun) {
+INSTANTIATE_TEST_SUITE_P(Quick, Resuming, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+TEST(SavedFiles, DependOnTheTokensAloneNotOnHowTheyWereRun) {
+  const LawCase law = paging_case();
   const TemporaryFolder folder;
-  const std::vector<TokenId> prompt = law_prompt(GetParam().model, 0, 301);
-  ModelRig rig(GetParam().model, {.table = GetParam().table, .limits = kLimits});
+  const std::vector<TokenId> prompt = law_prompt(law.model, 0, 301);
+  ModelRig rig(law.model, {.table = law.table, .limits = kLimits});
   Sessions& sessions = rig.sessions();
   const auto saved = [&](SessionId id) {
     EXPECT_TRUE(sessions.snapshot(id, kOrigin, folder / "session").ok());
@@ -77,18 +80,17 @@ TEST_P(Resuming, TheFileDependsOnTheTokensAloneNotOnHowTheyWereRun) {
 
   const SessionId shortened = sessions.open().value();
   rig.extend(shortened, prompt);
-  rig.extend(shortened, law_prompt(GetParam().model, 1, 70));
+  rig.extend(shortened, law_prompt(law.model, 1, 70));
   ASSERT_TRUE(sessions.truncate(shortened, 301).ok());
   EXPECT_EQ(saved(shortened), file);
   sessions.close(plain);
 
   ASSERT_TRUE(sessions.truncate(shortened, 250).ok());
   const SessionId forked = sessions.fork(shortened).value();
-  rig.extend(shortened, law_prompt(GetParam().model, 1, 5));
+  rig.extend(shortened, law_prompt(law.model, 1, 5));
   for (std::size_t at = 250; at < 301; ++at) rig.extend(forked, std::span(prompt).subspan(at, 1));
   EXPECT_EQ(saved(forked), file);
 }
-INSTANTIATE_TEST_SUITE_P(Quick, Resuming, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
 
 class ResumingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(ResumingSlow, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 8, 420); }

@@ -58,13 +58,16 @@ void undone_never_happened(const LawCase& law, int rollbacks, unsigned seed) {
 
 class RollingBack : public testing::TestWithParam<LawCase> {};
 TEST_P(RollingBack, UndoneTokensNeverHappened) { undone_never_happened(GetParam(), 7, 3); }
-TEST_P(RollingBack, ALongRollbackReplaysAndAShortOneDoesNot) {
-  ModelRig rig(GetParam().model, {.table = GetParam().table, .limits = kLimits});
+INSTANTIATE_TEST_SUITE_P(Quick, RollingBack, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+TEST(RollingBackCosts, ALongRollbackReplaysAndAShortOneDoesNot) {
+  const LawCase law = paging_case();
+  ModelRig rig(law.model, {.table = law.table, .limits = kLimits});
   const Blueprint& b = rig.checkpoint().blueprint;
-  const std::int64_t longest = past_a_replay(GetParam()), replayed = b.layers * (b.window - 1);
+  const std::int64_t longest = past_a_replay(law), replayed = b.layers * (b.window - 1);
   const SessionId id = rig.sessions().open().value();
   for (std::int64_t length = 0; length < longest; ++length) {
-    rig.extend(id, {law_prompt(GetParam().model, 0, 1)});
+    rig.extend(id, {law_prompt(law.model, 0, 1)});
     for (const std::int64_t back : {1, 19, 20}) {
       const std::int64_t shorter = std::max<std::int64_t>(0, length + 1 - back);
       ASSERT_LE(rig.sessions().rerun_for(id, shorter), 1) << length + 1 << " to " << shorter;
@@ -75,7 +78,28 @@ TEST_P(RollingBack, ALongRollbackReplaysAndAShortOneDoesNot) {
   EXPECT_EQ(rig.sessions().rerun_for(id, 20), 20);
   EXPECT_EQ(rig.sessions().rerun_for(id, 0), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Quick, RollingBack, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+TEST(RollingBackCosts, AReplayFindsPagesWhenEverySessionIsFull) {
+  const LawCase law = paging_case();
+  const std::int64_t longest = past_a_replay(law);
+  Limits limits = kLimits;
+  limits.context = static_cast<std::int32_t>(longest);
+  ModelRig rig(law.model, {.table = law.table, .limits = limits});
+  const std::vector<TokenId> prompt = law_prompt(law.model, 0, longest);
+  const std::vector<float> whole = rig.logits(prompt);
+  std::vector<SessionId> full;
+  for (int i = 0; i < limits.sessions; ++i) {
+    full.push_back(rig.sessions().open().value());
+    rig.extend(full.back(), prompt);
+  }
+  for (const SessionId id : full) {
+    const std::int64_t length = longest - 64, vocabulary = rig.checkpoint().blueprint.vocabulary;
+    ASSERT_GT(rig.sessions().rerun_for(id, length), 64);
+    ASSERT_TRUE(rig.sessions().truncate(id, length).ok());
+    const std::vector<float> after = rig.extend(id, std::span(prompt).subspan(length));
+    EXPECT_EQ(first_difference({whole.begin() + length * vocabulary, whole.end()}, after), -1);
+  }
+}
 
 class RollingBackSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(RollingBackSlow, UndoneTokensNeverHappened) {

@@ -35,6 +35,12 @@ std::vector<LawCase> mostly_fast(std::vector<LawCase> cases) {
   return cases;
 }
 
+LawCase paging_case() {
+  const std::vector<LawCase> cases = mostly_fast(law_cases());
+  return *std::find_if(cases.begin(), cases.end(),
+                       [](const LawCase& c) { return c.short_name == "t2_multi"; });
+}
+
 std::string law_name(const testing::TestParamInfo<LawCase>& info) {
   std::string name = info.param.short_name + "_" + std::string(info.param.table->name);
   std::replace(name.begin(), name.end(), '-', '_');

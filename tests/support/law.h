@@ -23,6 +23,9 @@ std::vector<LawCase> law_cases();
 std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi: for every build, sanitized ones too
 // Those in fast numerics, and t1_base in strict: for laws whose runs are long.
 std::vector<LawCase> mostly_fast(std::vector<LawCase> cases);
+// One of them, for what depends on lengths and pages alone: two sources of ratio 2, one of ratio 1, in fast
+// numerics.
+LawCase paging_case();
 std::string law_name(const testing::TestParamInfo<LawCase>& info);
 
 // A prompt for `model`; different `variant`s differ from the first token on.

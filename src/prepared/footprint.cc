@@ -1,0 +1,110 @@
+#include "prepared/footprint.h"
+
+#include "prepared/rope_frequencies.h"
+
+namespace manyspan {
+namespace {
+
+// As placing.cc rounds every plane.
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// What layout.h makes of it.
+Encoding kernel_encoding(Encoding e) {
+  if (e == Encoding::f16) return Encoding::f32;
+  return e == Encoding::fp8_block128 ? Encoding::fp8_block32 : e;
+}
+
+std::int64_t matrix_bytes(std::int64_t rows, std::int64_t cols, Encoding encoding, Tiling tiling) {
+  Weight w{};
+  w.rows = static_cast<std::int32_t>(rows);
+  w.cols = static_cast<std::int32_t>(cols);
+  w.encoding = kernel_encoding(encoding);
+  w.tiling = tiling;
+  return rounded(code_bytes(w)) + rounded(scale_bytes(w));
+}
+
+// Half of a pair is counted with the other half.
+bool counted_with_another(Role role) { return role == Role::expert_w3 || role == Role::shared_w3; }
+
+WeightBytes bytes_of(const Slot& slot, Encoding encoding, Tiling tiling, const Blueprint& b) {
+  const auto all = [](std::int64_t bytes) { return WeightBytes{bytes, bytes}; };
+  const auto matrix = [&](std::int64_t rows, Tiling t) { return matrix_bytes(rows, slot.cols, encoding, t); };
+  if (slot.kind == SlotKind::vector_f32) return all(4 * slot.rows * slot.cols);
+  if (slot.kind == SlotKind::vector_bf16) return all(2 * slot.rows * slot.cols);
+  switch (slot.role) {
+    case Role::embed: {
+      const std::int64_t held = matrix(slot.rows, Tiling::plain);
+      return {held, held / slot.rows};
+    }
+    case Role::wo_a:
+      return all(b.o_groups * matrix(b.o_rank, tiling));
+    case Role::shared_w1:
+      return all(matrix(2 * slot.rows, tiling));
+    case Role::expert_w1:
+    case Role::expert_w2: {
+      const std::int64_t one = matrix(slot.role == Role::expert_w1 ? 2 * slot.rows : slot.rows, tiling);
+      return {slot.matrices * one, b.experts_per_token * one};
+    }
+    default:
+      return all(matrix(slot.rows, tiling));
+  }
+}
+
+}  // namespace
+
+WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
+  held += more.held;
+  read += more.read;
+  return *this;
+}
+
+WeightBytes Footprint::of(const StageLayers& stage) const {
+  WeightBytes sum = each;
+  const auto count = static_cast<std::int32_t>(layers.size());
+  if (stage.has({0})) sum += first;
+  if (stage.has({count - 1})) sum += last;
+  for (std::int32_t l = 0; l < count; ++l) {
+    if (stage.has({l})) sum += layers[static_cast<std::size_t>(l)];
+  }
+  return sum;
+}
+
+Encoding implied_encoding(const Slot& slot, const Quantization& q) {
+  if (slot.kind == SlotKind::row_scaled_table) return Encoding::mxfp8;
+  if (slot.kind == SlotKind::vector_f32) return Encoding::f32;
+  if (slot.kind == SlotKind::vector_bf16) return Encoding::bf16;
+  const bool expert =
+      slot.role == Role::expert_w1 || slot.role == Role::expert_w2 || slot.role == Role::expert_w3;
+  if (expert && q.expert_dtype == Quantization::ExpertDtype::fp4) return Encoding::mxfp4;
+  if (expert && q.expert_dtype == Quantization::ExpertDtype::bf16) return Encoding::bf16;
+  if (!slot.allowed.has(Encoding::bf16)) return Encoding::f32;
+  // Slots that no FP8 may fill, and the head, which the family keeps wide.
+  if (!slot.allowed.has(Encoding::fp8_block32) || slot.role == Role::head) return Encoding::bf16;
+  if (q.method == "none") return Encoding::bf16;
+  if (q.block_rows == 1) return Encoding::mxfp8;
+  return q.block_rows == 128 ? Encoding::fp8_block128 : Encoding::fp8_block32;
+}
+
+Footprint footprint(const Blueprint& b, Tiling tiling, const Weights* weights) {
+  Footprint f;
+  f.layers.resize(static_cast<std::size_t>(b.layers));
+  f.each.held =
+      4 * static_cast<std::int64_t>(window_frequencies(b).size() + compressed_frequencies(b).size());
+  for (const Slot& slot : slots_of(b)) {
+    const MatrixSource* source = weights == nullptr ? nullptr : weights->find(slot.role, slot.layer);
+    // Only what a checkpoint may lack is null.
+    if (counted_with_another(slot.role) || (weights != nullptr && source == nullptr)) continue;
+    const Encoding encoding = source == nullptr ? implied_encoding(slot, b.quantization) : source->encoding;
+    if (slot.kind == SlotKind::row_scaled_table) {
+      f.engram_tables += slot.rows * (slot.cols + slot.cols / 32);
+      continue;
+    }
+    WeightBytes& to = slot.role == Role::embed ? f.first
+                      : slot.layer.value < 0   ? f.last
+                                               : f.layers[static_cast<std::size_t>(slot.layer.value)];
+    to += bytes_of(slot, encoding, tiling, b);
+  }
+  return f;
+}
+
+}  // namespace manyspan

@@ -151,8 +151,8 @@ Result<Plan> best_plan(const PlanModel& model, const Machine& machine, const Lim
   if (!cut) {
     const StagePlan whole = stage_plan(model, limits, 0, all_layers(layers), {}, {});
     const std::int64_t there = memory_of(machine);
-    Error error =
-        needs("the model", whole.bytes(), devices == 1 ? "the device has" : "the devices have", there);
+    Error error = too_little("the model needs", whole.bytes(),
+                             devices == 1 ? "the device has" : "the devices have", there);
     if (there < whole.bytes()) return error;
     return Error(Fault::exhausted, error.message() + ", but no cut into one range a device fits");
   }

@@ -1,7 +1,7 @@
-// plan — where every layer would run, and how many bytes would lie where and cross what, before anything is allocated.
+// plan — where every layer would run, what would lie where and cross what: before anything is allocated.
 //
-// It stands here and not below because a stage's temporaries are the model's, and what crosses a boundary is known
-// where stages meet. Not counted: workspaces, which a table tells when it is asked, and the batch itself.
+// It stands here and not below because a stage's temporaries are the model's, and what crosses a boundary is
+// known where stages meet. Not counted: workspaces, which a table tells when it is asked, and the batch itself.
 //
 // Requires   a Blueprint that read_blueprint returned, its schedule and footprints; limits inside its context
 // Errors     invalid: what is wrong with a cut · exhausted: what does not fit, both numbers

@@ -63,7 +63,7 @@ TEST(Plan, WhatCrossesABoundaryIs41KBBeforeLayer20And51KBAfter) {
 TEST(Plan, RememberedRowsCost890BytesATokenOnOneDevice) {
   const Plan plan = release(gpus(1, 400 * kGigabyte)).ends({40}).value();
   EXPECT_EQ(plan.stages[0].kilotoken_bytes, 1024 * 890);
-  // Window rows: 528 B a layer and position, of 127 + 64 + 1 + 256 positions in pages of 32, and one page more.
+  // 528 B a layer and position, of 127 + 64 + 1 + 256 positions in pages of 32, and one page more.
   EXPECT_EQ(plan.stages[0].window_bytes, 40 * 15 * 32 * (512 + 16));
   EXPECT_EQ(plan.stages[0].boundary_bytes, 0);
 }

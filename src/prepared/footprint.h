@@ -1,7 +1,7 @@
-// footprint — how many bytes the weights of each layer will take, and how many of them a token reads: before any is placed.
+// footprint — how many bytes the weights of each layer will take, and how many of them a token reads.
 //
-// What prepare() would put on a device, to the byte, from shapes and encodings alone. Of the experts a token reads
-// those that are picked, of the embedding one row.
+// What prepare() would put on a device, to the byte, from shapes and encodings alone. Of the experts a token
+// reads those that are picked, of the embedding one row.
 //
 // Requires   a Blueprint that read_blueprint returned; weights of it
 // Threads    pure functions

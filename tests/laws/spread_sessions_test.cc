@@ -38,6 +38,7 @@ class Spread {
     EXPECT_EQ(world_->live_buffers(), 0);
   }
   ModelRig& rig() { return *rig_; }
+  SimWorld& world() { return *world_; }
 
  private:
   std::unique_ptr<SimWorld> world_;
@@ -112,6 +113,28 @@ TEST_P(SpreadSessions, ASnapshotIsThatOfOneDeviceAndFitsEitherPlacement) {
     rig->sessions().close(id);
     EXPECT_EQ(rig->sessions().pages_used(), 0);
   }
+}
+
+TEST(BrokenDevice, AReplayThatADeviceBreaksOffLeavesAnEmptySessionAndNoPages) {
+  const LawCase law = paging_case();
+  const Blueprint& b = checkpoint(law.model).blueprint;
+  const Right right(law, b.layers * (b.window - 1) + 100);
+  const std::int64_t longest = std::ssize(right.prompt);
+  Spread spread(law, 4);
+  Sessions& sessions = spread.rig().sessions();
+  const SessionId other = sessions.open().value(), broken = sessions.open().value();
+  right.expect_onward(spread.rig(), other, 60);
+  const std::int32_t before = sessions.pages_used();
+  for (const std::int64_t after : {0, 40, 400}) {
+    right.expect_onward(spread.rig(), broken, longest);
+    spread.world().fail_operation(1, after);
+    const auto done = sessions.truncate(broken, longest - 60);
+    ASSERT_FALSE(done.ok()) << after;
+    EXPECT_EQ(done.error().fault(), Fault::device_lost);
+    EXPECT_EQ(sessions.timeline(broken).length(), 0);
+    EXPECT_EQ(sessions.pages_used(), before);
+  }
+  right.expect_onward(spread.rig(), other, 90);
 }
 
 std::vector<LawCase> fast_only() {

@@ -84,12 +84,9 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   if (options.threads < 0 || options.threads > 1024)
     return Error(Fault::invalid, "threads must be between 0 and 1024");
   r.device = std::make_unique<HostDevice>(options.threads == 0 ? cores : options.threads);
-  const Placement placement = whole_placement(c.blueprint.layers);
-  r.prepared = TRY(prepare(c.weights, c.blueprint, placement.stages[0].layers, *r.device, *r.device, *table,
-                           options.cancel, options.progress));
+  r.places = TRY(Places::open(options, *table, c, *r.device, limits));
   r.engram_tables.emplace(c.weights, c.blueprint);
-  const Pipeline::Place place{*r.device, *table, *r.prepared};
-  r.pipeline = TRY(Pipeline::create(placement, {&place, 1}, *r.device,
+  r.pipeline = TRY(Pipeline::create(r.places->placement(), r.places->list(), *r.device,
                                     {c.blueprint, c.schedule, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
 
@@ -98,7 +95,9 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
       .model = options.model,
       .table = std::string(table->name),
       .threads = r.device->workers().threads(),
-      .weight_bytes = r.prepared->bytes,
+      .devices = options.devices,
+      .stages = static_cast<int>(r.places->placement().stages.size()),
+      .weight_bytes = r.places->weight_bytes(),
       .state_bytes = r.pipeline->bytes(),
       .context = limits.context,
       .load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(),

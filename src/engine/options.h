@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
 #include "kernels/table.h"
+#include "prepared/placement.h"
 #include "prepared/prepared.h"
 
 namespace manyspan {
@@ -24,6 +26,11 @@ struct EngineOptions {
   std::string table{};  // of fast, by name as `doctor` lists them; empty: the fastest that runs here
   const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed
   int threads = 0;                          // 0: one a core
+  std::string devices = "cpu";              // "cpu", or "sim:N": as many simulated ones, late and watchful
+  // Where each stage ends, exclusive, or which layers it has; neither: one stage on the CPU, the quickest cut over
+  // several devices. On the CPU every stage of a cut is the CPU's.
+  std::vector<std::int32_t> layer_ends{};
+  std::optional<Placement> stages{};
   std::int64_t context = 0;  // tokens a session may hold; 0: the model's, at most kDefaultContext
   int sessions = 1;          // open at once
   int step_rows = 256;       // prompt tokens run together: more is faster and takes more scratch
@@ -48,6 +55,8 @@ struct EngineFacts {
   std::string model;  // path
   std::string table;  // "cpu-avx2"
   int threads;
+  std::string devices;  // as asked for
+  int stages;
   std::int64_t weight_bytes, state_bytes;
   std::int64_t context;
   double load_seconds;

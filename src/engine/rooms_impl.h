@@ -8,6 +8,7 @@
 #include "device/host_device.h"
 #include "engine/checkpoint.h"
 #include "engine/engine.h"
+#include "engine/places.h"
 #include "pipeline/pipeline.h"
 #include "prepared/engram_rows.h"
 #include "session/sessions.h"
@@ -17,7 +18,7 @@ namespace manyspan {
 struct Engine::Rooms {
   std::unique_ptr<Checkpoint> checkpoint;
   std::unique_ptr<HostDevice> device;
-  std::unique_ptr<Prepared> prepared;
+  std::unique_ptr<Places> places;
   std::optional<EngramTables> engram_tables;
   std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<Sessions> sessions;

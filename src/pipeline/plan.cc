@@ -100,6 +100,29 @@ std::int64_t memory_of(const Machine& machine) {
   return all;
 }
 
+bool fits(const StagePlan& stage, const Machine::Device& device) {
+  return device.memory_bytes == 0 || stage.bytes() <= device.memory_bytes;
+}
+
+std::optional<Placement> quickest(const PlanModel& model, const Machine& machine, const Limits& limits) {
+  const auto layers = static_cast<std::int32_t>(model.schedule.layers.size());
+  // Where ranges follow each other, what crosses a boundary depends on where it is and on nothing else.
+  std::vector<Crossing> into(static_cast<std::size_t>(layers) + 1);
+  for (std::int32_t at = 1; at < layers; ++at) {
+    const std::vector<Visit> halves = {{0, {0, at}}, {1, {at, layers}}};
+    into[static_cast<std::size_t>(at)] = crossings(model.schedule, halves)[1];
+  }
+  const auto cost = [&](std::int32_t device, LayerRange r) -> StageCost {
+    const Crossing* in = &into[static_cast<std::size_t>(r.first)];
+    const Crossing* out = &into[static_cast<std::size_t>(r.end)];
+    const StagePlan stage = stage_plan(model, limits, device, {{r}}, {&in, r.first > 0 ? 1u : 0u},
+                                       {&out, r.end < layers ? 1u : 0u});
+    const Machine::Device& on = machine.devices[static_cast<std::size_t>(device)];
+    return {seconds(stage, on), fits(stage, on)};
+  };
+  return best_cut(layers, static_cast<std::int32_t>(machine.devices.size()), cost);
+}
+
 }  // namespace
 
 Result<Plan> plan_of(const PlanModel& model, const Machine& machine, const Limits& limits,
@@ -133,23 +156,19 @@ Result<Plan> best_plan(const PlanModel& model, const Machine& machine, const Lim
   CHECK(model.footprints.size() == machine.devices.size(), "a footprint for each device");
   const auto layers = static_cast<std::int32_t>(model.schedule.layers.size());
   const auto devices = static_cast<std::int32_t>(machine.devices.size());
-  // Where ranges follow each other, what crosses a boundary depends on where it is and on nothing else.
-  std::vector<Crossing> into(static_cast<std::size_t>(layers) + 1);
-  for (std::int32_t at = 1; at < layers; ++at) {
-    const std::vector<Visit> halves = {{0, {0, at}}, {1, {at, layers}}};
-    into[static_cast<std::size_t>(at)] = crossings(model.schedule, halves)[1];
+  const StagePlan whole = stage_plan(model, limits, 0, all_layers(layers), {}, {});
+  std::optional<Placement> cut;
+  if (devices > 1) {
+    if (layers > kMostLayersCut) {
+      return Error(Fault::invalid, "a cut is sought for models of up to " + std::to_string(kMostLayersCut) +
+                                       " layers; this one has " + std::to_string(layers) +
+                                       ": say where its stages end");
+    }
+    cut = quickest(model, machine, limits);
+  } else if (fits(whole, machine.devices[0])) {
+    cut = whole_placement(layers);
   }
-  const auto cost = [&](std::int32_t device, LayerRange r) -> StageCost {
-    const Crossing* in = &into[static_cast<std::size_t>(r.first)];
-    const Crossing* out = &into[static_cast<std::size_t>(r.end)];
-    const StagePlan stage = stage_plan(model, limits, device, {{r}}, {&in, r.first > 0 ? 1u : 0u},
-                                       {&out, r.end < layers ? 1u : 0u});
-    const Machine::Device& on = machine.devices[static_cast<std::size_t>(device)];
-    return {seconds(stage, on), on.memory_bytes == 0 || stage.bytes() <= on.memory_bytes};
-  };
-  const std::optional<Placement> cut = best_cut(layers, devices, cost);
   if (!cut) {
-    const StagePlan whole = stage_plan(model, limits, 0, all_layers(layers), {}, {});
     const std::int64_t there = memory_of(machine);
     Error error = too_little("the model needs", whole.bytes(),
                              devices == 1 ? "the device has" : "the devices have", there);
@@ -166,7 +185,7 @@ Result<void> check_fit(const Plan& plan, const Machine& machine) {
   for (const StagePlan& stage : plan.stages) {
     const Machine::Device& device = machine.devices[static_cast<std::size_t>(stage.device)];
     if (in_host_memory(device)) on_host += stage.bytes();
-    if (device.memory_bytes == 0 || stage.bytes() <= device.memory_bytes) continue;
+    if (fits(stage, device)) continue;
     return too_little("layers " + shown_layers(stage.layers) + " need", stage.bytes(), "it has",
                       device.memory_bytes)
         .within(device.name);

@@ -63,7 +63,9 @@ struct Plan {
 Result<Plan> plan_of(const PlanModel& model, const Machine& machine, const Limits& limits,
                      const Placement& placement);
 
-// The cut whose slowest stage is the quickest, by the weights that it reads for a token; one that fits.
+// The cut whose slowest stage is the quickest, by the weights that it reads for a token; one that fits. Over
+// several devices a model of more layers than this needs a person's cut (invalid).
+inline constexpr std::int32_t kMostLayersCut = 128;
 Result<Plan> best_plan(const PlanModel& model, const Machine& machine, const Limits& limits);
 
 // Each device by itself; those in the host's memory together, too.

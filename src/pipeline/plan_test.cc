@@ -152,6 +152,24 @@ TEST(Plan, WhatDoesNotFitIsRefusedWithBothNumbers) {
                                            " bytes; it has 200000000000");
 }
 
+TEST(Plan, OneDeviceHasEveryLayerOrTooLittle) {
+  const Question q = release(gpus(1, 400 * kGigabyte));
+  EXPECT_EQ(q.best().value().stages[0].layers.ranges, all_layers(40).ranges);
+  const Result<Plan> refused = release(gpus(1, 48 * kGigabyte)).best();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("bytes; the device has 48000000000"), std::string::npos);
+}
+
+TEST(Plan, NoCutIsSoughtForModelsOfVeryManyLayers) {
+  Question q = release(gpus(2, 0));
+  q.schedule.layers.resize(kMostLayersCut + 1, q.schedule.layers.back());
+  for (Footprint& f : q.footprints) f.layers.resize(kMostLayersCut + 1);
+  const Result<Plan> refused = q.best();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(),
+            "a cut is sought for models of up to 128 layers; this one has 129: say where its stages end");
+}
+
 TEST(Plan, DevicesInTheHostsMemoryShareIt) {
   Question q = release(simulated_machine(2));
   q.machine.host_memory_bytes = 200 * kGigabyte;

@@ -69,10 +69,12 @@ bool wanted(const Slot& slot, const StageLayers& layers, std::int32_t count) {
   return layers.has(slot.layer);
 }
 
-std::int64_t bytes_to_read(const Weights& weights, const StageLayers& layers, std::int32_t count) {
+}  // namespace
+
+std::int64_t bytes_to_read(const Weights& weights, const Blueprint& blueprint, const StageLayers& layers) {
   std::int64_t bytes = 0;
   for (const Slot& slot : weights.slots()) {
-    if (!wanted(slot, layers, count)) continue;
+    if (!wanted(slot, layers, blueprint.layers)) continue;
     for (std::int32_t i = 0; i < slot.matrices; ++i) {
       const MatrixSource* source = weights.find(slot.role, slot.layer, i);
       if (source != nullptr) bytes += static_cast<std::int64_t>(source->codes.size() + source->scales.size());
@@ -81,15 +83,13 @@ std::int64_t bytes_to_read(const Weights& weights, const StageLayers& layers, st
   return bytes;
 }
 
-}  // namespace
-
 Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint,
                                           const StageLayers& layers, Device& device, HostDevice& host,
                                           const kernels::Table& table, const Cancel* cancel,
                                           const std::function<void(const LoadProgress&)>& progress) {
   auto prepared = std::make_unique<Prepared>();
   Placing p(weights, device, host, table, *prepared);
-  const std::int64_t total = bytes_to_read(weights, layers, blueprint.layers);
+  const std::int64_t total = bytes_to_read(weights, blueprint, layers);
   const auto reached = [&]() -> Result<void> {
     TRY(p.done());
     if (cancel != nullptr && cancel->requested()) return Error(Fault::invalid, "loading was cancelled");

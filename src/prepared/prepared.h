@@ -77,6 +77,9 @@ struct LoadProgress {
   std::int64_t done_bytes, total_bytes;
 };
 
+// Bytes of the checkpoint that prepare() reads for these layers.
+std::int64_t bytes_to_read(const Weights& weights, const Blueprint& blueprint, const StageLayers& layers);
+
 // Rewrites the weights of `layers` into `table`'s layout, layer by layer, and puts them on `device`.
 // Errors: unsupported, with the tensor's name · exhausted · invalid when cancelled
 Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint,

@@ -42,8 +42,10 @@ class Queue {
       const Event&) = 0;  // later work of this queue starts after the event; never blocks the caller
 
   // Waits for all enqueued work.
-  // Errors: device_lost, for any work since the last finish()
+  // Errors: device_lost, for any work of the device since this was last told
   virtual Result<void> finish() = 0;
+  // Waits for the event only, which may be of any queue; what was enqueued after it goes on.
+  virtual Result<void> finish(const Event&) = 0;
 };
 
 class Device {

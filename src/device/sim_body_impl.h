@@ -80,6 +80,7 @@ class SimBody {
 
   // Running.
   Result<void> finish(std::uint32_t lane);
+  Result<void> finish(std::uint32_t lane, const SimEvent& event);
   void drain();
 
   SimPlace& place(int device);
@@ -98,7 +99,10 @@ class SimBody {
   void note(SimItem& item, SimAccess access, int place, const void* address, const SimExtent& extent);
   SimAccess access(std::uint32_t lane, const char* operation, Field field, bool writes) const;
 
+  Result<void> tell(SimPlace& place);
   void run_until_empty(const SimLane* target);  // null: all
+  void run_some();
+  bool anything_left() const;
   bool gather_runnable(bool late_too);
   void run_one(std::uint32_t lane);
   void run(std::uint32_t lane, SimItem& item);

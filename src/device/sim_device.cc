@@ -56,6 +56,7 @@ class LateQueue final : public SimQueue {
   void record(Event& event) override { body().record(lane_, event_of(event)); }
   void wait(const Event& event) override { body().wait(lane_, event_of(event)); }
   Result<void> finish() override { return body().finish(lane_); }
+  Result<void> finish(const Event& event) override { return body().finish(lane_, event_of(event)); }
   const void* table() const override { return device_.body().places[device_.index()].table; }
   void enqueue(std::unique_ptr<SimOperation> operation) override {
     body().enqueue(lane_, std::move(operation));

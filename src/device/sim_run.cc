@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -39,6 +40,21 @@ Result<void> SimBody::finish(std::uint32_t lane) {
   if (dry_) return {};
   run_until_empty(lanes_[lane].get());
   host_past_.join(lanes_[lane]->past);
+  return tell(place);
+}
+
+Result<void> SimBody::finish(std::uint32_t lane, const SimEvent& event) {
+  SimPlace& place = places[lanes_[lane]->device];
+  ++place.counts.waits_by_host;
+  if (event.moment != nullptr) {
+    // A queue that is gone never makes it happen; then what is left runs, and nobody waits.
+    while (!event.moment->happened && anything_left()) run_some();
+    host_past_.join(event.moment->clock);
+  }
+  return tell(place);
+}
+
+Result<void> SimBody::tell(SimPlace& place) {
   if (place.fault.empty()) return {};
   Error error(Fault::device_lost, place.fault);
   place.fault.clear();
@@ -53,16 +69,20 @@ void SimBody::drain() {
 
 void SimBody::run_until_empty(const SimLane* target) {
   for (;;) {
-    bool done = target == nullptr || target->items.empty();
-    if (target == nullptr) {
-      for (const auto& lane : lanes_) done = done && lane->items.empty();
-    }
-    if (done) return;
-    if (gather_runnable(false) || gather_runnable(true)) {
-      run_one(order.pick(ready_));
-    } else {
-      CHECK(give_up_waits(), "a queue that can't go on waits for something");
-    }
+    if (target == nullptr ? !anything_left() : target->items.empty()) return;
+    run_some();
+  }
+}
+
+bool SimBody::anything_left() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return !lane->items.empty(); });
+}
+
+void SimBody::run_some() {
+  if (gather_runnable(false) || gather_runnable(true)) {
+    run_one(order.pick(ready_));
+  } else {
+    CHECK(give_up_waits(), "a queue that can't go on waits for something");
   }
 }
 

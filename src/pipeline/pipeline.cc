@@ -82,27 +82,25 @@ Result<void> Pipeline::finish() {
   return first;
 }
 
-Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
+Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace) {
   if (batch.ids.size() > static_cast<std::size_t>(limits_.step_rows) ||
       batch.sampled.size() > static_cast<std::size_t>(limits_.sampled_rows)) {
+    (void)finish();  // page tables may be on their way from the caller's memory
     return Error(Fault::exhausted, "a step of " + std::to_string(batch.ids.size()) + " rows, " +
                                        std::to_string(batch.sampled.size()) + " sampled; the limits are " +
                                        std::to_string(limits_.step_rows) + " and " +
                                        std::to_string(limits_.sampled_rows));
   }
+  CHECK(outputs_.size() < static_cast<std::size_t>(limits_.flights), "fewer steps under way than may be");
+  const std::size_t flight = begun_ % limits_.flights;
   const auto rows = static_cast<std::int64_t>(batch.ids.size());
-  Rows<Bf16> main_hidden{};
-  if (trace != nullptr) {
-    const auto targets = static_cast<std::int64_t>(model_.blueprint.draft_targets().size());
-    main_hidden = trace->rows<Bf16>("main_hidden", kNoLayer, targets == 0 ? 0 : rows,
-                                    targets * model_.blueprint.hidden);
-  }
   for (const auto& stage : stages_) {
-    if (Result<void> begun = stage->begin(batch); !begun.ok()) {
+    if (Result<void> begun = stage->begin(flight, batch); !begun.ok()) {
       (void)finish();  // what is enqueued reads the batch
-      return std::move(begun).error();
+      return begun;
     }
   }
+  const Rows<Bf16> main_hidden = main_hidden_of(trace, rows);
   for (std::size_t v = 0; v < visits_.size(); ++v) {
     Stage& stage = *stages_[visits_[v].stage];
     if (v > 0) {
@@ -112,12 +110,47 @@ Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Tr
     stage.run(batch, visits_[v].range, main_hidden, trace);
     if (v + 1 < visits_.size()) transfers_[v + 1]->send(stage.main(), stage.left(), rows);
   }
-  Stage& last = *stages_[visits_.back().stage];
-  const Output out = last.bring_output(batch, want_logits);
-  const Result<void> finished = finish();
-  for (const auto& stage : stages_) TRY(stage->end());
-  TRY(finished);
+  outputs_.push_back(stages_[visits_.back().stage]->bring_output(flight, batch, want_logits));
+  for (const auto& stage : stages_) stage->leave(flight);
+  ++begun_;
+  return {};
+}
+
+Result<Pipeline::Output> Pipeline::end() {
+  CHECK(!outputs_.empty(), "a step is under way");
+  const std::size_t flight = (begun_ - outputs_.size()) % limits_.flights;
+  // Once the last visit is done, so is all that led to it, copies between devices too: then nobody's fault is still
+  // to come.
+  Stage* last = stages_[visits_.back().stage].get();
+  Result<void> ended = last->end(flight);
+  for (const auto& stage : stages_) {
+    if (stage.get() == last) continue;
+    Result<void> here = stage->end(flight);
+    if (ended.ok() && !here.ok()) ended = std::move(here);
+  }
+  if (!ended.ok()) {
+    // A device skips what it was given before it told its fault, so no step under way can be trusted.
+    (void)finish();
+    outputs_.clear();
+    return std::move(ended).error();
+  }
+  const Output out = outputs_.front();
+  outputs_.pop_front();
   return out;
+}
+
+Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
+  CHECK(outputs_.empty(), "nothing else is under way");
+  TRY(begin(batch, want_logits, trace));
+  return end();
+}
+
+// What the draft model reads is of several layers, which may lie on several stages: one tap for all.
+Rows<Bf16> Pipeline::main_hidden_of(Trace* trace, std::int64_t rows) const {
+  if (trace == nullptr) return {};
+  const auto targets = static_cast<std::int64_t>(model_.blueprint.draft_targets().size());
+  return trace->rows<Bf16>("main_hidden", kNoLayer, targets == 0 ? 0 : rows,
+                           targets * model_.blueprint.hidden);
 }
 
 }  // namespace manyspan

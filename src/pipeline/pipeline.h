@@ -10,6 +10,7 @@
 // Spec       house.md 6.2; interfaces.md A6, A12
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -46,7 +47,7 @@ class Pipeline {
     const Prepared& weights;
   };
 
-  // Of the sampled rows, in their order; valid until the next step.
+  // Of the sampled rows, in their order; valid until as many steps have begun after it as may be under way.
   struct Output {
     std::span<const TokenId> ids;     // empty when the batch has no wishes
     std::span<const float> logprobs;  // likewise
@@ -77,10 +78,19 @@ class Pipeline {
   void write(const StatePart& part, std::span<const std::byte> from);
   Result<void> finish();
 
+  // Enqueues a step, and end() waits for the one that began first. At most limits().flights are under way. The batch
+  // must live until its step has ended, a trace too.
+  // Errors: begin: nothing is under way more than before · end: every step under way is lost with this error
+  Result<void> begin(const Batch& batch, bool want_logits, Trace* trace = nullptr);
+  Result<Output> end();
+  std::size_t under_way() const { return outputs_.size(); }
+
+  // Both at once. Requires: nothing is under way
   Result<Output> step(const Batch& batch, bool want_logits, Trace* trace = nullptr);
 
  private:
   Pipeline(const Model& model, const Limits& limits);
+  Rows<Bf16> main_hidden_of(Trace* trace, std::int64_t rows) const;
   const Model model_;
   const Limits limits_;
   const PageGeometry geometry_;
@@ -88,6 +98,8 @@ class Pipeline {
   std::vector<Crossing> crossings_;
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<Transfer>> transfers_;  // into each visit; null for the first
+  std::deque<Output> outputs_;                        // of the steps under way
+  std::size_t begun_ = 0;                             // steps ever
 };
 
 }  // namespace manyspan

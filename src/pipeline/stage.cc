@@ -67,10 +67,10 @@ Result<void> Stage::allocate(StepBuffers buffers) {
   ids_ = TRY(device_.allocate(limits_.sampled_rows * sizeof(TokenId)));
   logprobs_ = TRY(device_.allocate(limits_.sampled_rows * sizeof(float)));
   bytes_ = cache_->bytes() + static_cast<std::int64_t>(scratch + needs.main_work + needs.side_work);
-  for (const Rows<std::uint8_t>& p : scratch_.packed)
-    packed_.emplace_back(p.data == nullptr ? 0 : p.rows * p.cols);
-  host_ids_.resize(limits_.sampled_rows);
-  host_logprobs_.resize(limits_.sampled_rows);
+  for (std::int32_t i = 0; i < limits_.flights; ++i) {
+    flights_.emplace_back(limits_, scratch_);
+    flights_.back().ended = TRY(device_.event());
+  }
   return {};
 }
 
@@ -85,15 +85,15 @@ StepRows Stage::rows_of(const Batch& batch) const {
           .main_hidden = {}};
 }
 
-Result<void> Stage::bring_engram_rows(const Batch& batch) {
-  CHECK(batch.engram_rows.size() == packed_.size(), "rows of every Engram layer");
-  for (std::size_t i = 0; i < packed_.size(); ++i) {
+Result<void> Stage::bring_engram_rows(StepOnHost& flight, const Batch& batch) {
+  CHECK(batch.engram_rows.size() == flight.packed.size(), "rows of every Engram layer");
+  for (std::size_t i = 0; i < flight.packed.size(); ++i) {
     const Rows<std::uint8_t>& to = scratch_.packed[i];
     if (to.data == nullptr) continue;
     const auto rows = static_cast<std::int64_t>(batch.ids.size());
-    TRY(model_.engram.gather(i, batch.engram_rows[i], {packed_[i].data(), rows, to.cols, to.cols},
-                             host_.workers()));
-    main_->copy(device_, to.data, host_, packed_[i].data(), rows * to.cols);
+    std::uint8_t* from = flight.packed[i].data();
+    TRY(model_.engram.gather(i, batch.engram_rows[i], {from, rows, to.cols, to.cols}, host_.workers()));
+    main_->copy(device_, to.data, host_, from, rows * to.cols);
   }
   return {};
 }
@@ -128,9 +128,9 @@ Step::Lanes Stage::lanes() {
           {side_work_.as<std::byte>(), side_work_.bytes()}};
 }
 
-Result<void> Stage::begin(const Batch& batch) {
-  TRY(bring_engram_rows(batch));
-  buffers_->bring(batch, *main_, device_, host_);
+Result<void> Stage::begin(std::size_t flight, const Batch& batch) {
+  TRY(bring_engram_rows(flights_[flight], batch));
+  buffers_->bring(batch, flights_[flight], *main_, device_, host_);
   return {};
 }
 
@@ -156,37 +156,40 @@ void Stage::run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& m
   layers().run(step, rows, range, scratch_);
 }
 
-Pipeline::Output Stage::bring_output(const Batch& batch, bool want_logits) {
+Pipeline::Output Stage::bring_output(std::size_t flight, const Batch& batch, bool want_logits) {
   Step::Lanes lanes = this->lanes();
   Step step(table_, lanes, nullptr);
+  StepOnHost& home = flights_[flight];
   Pipeline::Output out{};
   const std::size_t sampled = batch.sampled.size();
   if (!batch.wishes.empty()) {
     step.run(table_.sample, sampling());
-    main_->copy(host_, host_ids_.data(), device_, ids_.as<void>(), sampled * sizeof(TokenId));
-    main_->copy(host_, host_logprobs_.data(), device_, logprobs_.as<void>(), sampled * sizeof(float));
-    out.ids = {host_ids_.data(), sampled};
-    out.logprobs = {host_logprobs_.data(), sampled};
+    main_->copy(host_, home.ids.data(), device_, ids_.as<void>(), sampled * sizeof(TokenId));
+    main_->copy(host_, home.logprobs.data(), device_, logprobs_.as<void>(), sampled * sizeof(float));
+    out.ids = {home.ids.data(), sampled};
+    out.logprobs = {home.logprobs.data(), sampled};
   }
   if (want_logits) {
     const std::int64_t vocabulary = scratch_.logits.cols;
-    host_logits_.resize(std::max(host_logits_.size(), sampled * static_cast<std::size_t>(vocabulary)));
-    main_->copy(host_, host_logits_.data(), device_, scratch_.logits.data,
+    home.logits.resize(std::max(home.logits.size(), sampled * static_cast<std::size_t>(vocabulary)));
+    main_->copy(host_, home.logits.data(), device_, scratch_.logits.data,
                 sampled * vocabulary * sizeof(float));
-    out.logits = {host_logits_.data(), static_cast<std::int64_t>(sampled), vocabulary, vocabulary};
+    out.logits = {home.logits.data(), static_cast<std::int64_t>(sampled), vocabulary, vocabulary};
   }
   return out;
+}
+
+Result<void> Stage::end(std::size_t flight) {
+  Result<void> ended = main_->finish(*flights_[flight].ended);
+  tap_rooms_.clear();
+  const Result<void> traced = tap_rooms_.done();
+  return ended.ok() ? traced : std::move(ended);
 }
 
 Result<void> Stage::finish() {
   Result<void> main = main_->finish();
   Result<void> side = side_->finish();
   return main.ok() ? std::move(side) : std::move(main);
-}
-
-Result<void> Stage::end() {
-  tap_rooms_.clear();
-  return tap_rooms_.done();
 }
 
 }  // namespace manyspan

@@ -11,13 +11,26 @@
 
 namespace manyspan {
 
-// One step's rows, on the host as they are written and on the device as kernels read them. Sized once.
+// What of one step lies on the host until the step has ended: copies read it, and results come here. Sized once.
+struct StepOnHost {
+  StepOnHost(const Limits& limits, const Scratch& scratch);
+
+  std::vector<Position> position;
+  std::vector<std::int32_t> slot, run_of;
+  std::int32_t counts[3] = {};                    // rows used, runs, sampled rows
+  std::vector<std::vector<std::uint8_t>> packed;  // Engram rows, by Engram layer
+  std::vector<TokenId> ids;
+  std::vector<float> logprobs, logits;
+  std::unique_ptr<Event> ended;  // after all that the stage does for the step
+};
+
+// One step's rows on the device, as kernels read them. Sized once; the next step's upload comes after all reads.
 class StepBuffers {
  public:
   static Result<StepBuffers> create(Device& device, const Limits& limits);
 
   // Fills the host side from the batch and enqueues its upload.
-  void bring(const Batch& batch, Queue& queue, Device& device, Device& host);
+  void bring(const Batch& batch, StepOnHost& host_side, Queue& queue, Device& device, Device& host);
 
   kernels::BatchView view() const;
   const std::int32_t* sampled() const { return sampled_.as<std::int32_t>(); }
@@ -28,11 +41,6 @@ class StepBuffers {
   StepBuffers() = default;
 
   std::int32_t capacity_ = 0;
-  // Host side, kept until the step has finished.
-  std::vector<Position> host_position_;
-  std::vector<std::int32_t> host_slot_, host_run_of_;
-  std::int32_t host_counts_[3] = {};  // rows used, runs, sampled rows
-  // Device side.
   Buffer ids_, position_, slot_, marks_, runs_, run_of_, sampled_, wishes_, counts_;
 };
 
@@ -46,14 +54,15 @@ class Stage {
                                                const Pipeline::Model& model, const Scratch::Wanted& part,
                                                const Limits& limits);
 
-  // One step: begin(), then for each visit append() what has landed and run(); all of it is enqueued. The batch must
-  // live until the queues have finished; then end() tells what a trace has met.
-  Result<void> begin(const Batch& batch);
+  // One step: begin(), then for each visit append() what has landed and run(), then leave(); all of it is enqueued. The
+  // batch must live until end() has waited for it. `flight` says which of the steps under way it is.
+  Result<void> begin(std::size_t flight, const Batch& batch);
   void append(const Crossing& crossing);
   void run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& main_hidden, Trace* trace);
   // Of the stage with the last layer: enqueues the sampling, and the way home of what is asked for.
-  Pipeline::Output bring_output(const Batch& batch, bool want_logits);
-  Result<void> end();
+  Pipeline::Output bring_output(std::size_t flight, const Batch& batch, bool want_logits);
+  void leave(std::size_t flight) { main_->record(*flights_[flight].ended); }
+  Result<void> end(std::size_t flight);
 
   Queue& main() { return *main_; }
   // As the last visit left it; and where the next one finds it.
@@ -92,7 +101,7 @@ class Stage {
   Result<void> open_queues();
   Result<void> allocate(StepBuffers buffers);
   Result<Step::Needs> needs() const;
-  Result<void> bring_engram_rows(const Batch& batch);
+  Result<void> bring_engram_rows(StepOnHost& flight, const Batch& batch);
   Step::Lanes lanes();
   kernels::Sample sampling() const;
   StepRows rows_of(const Batch& batch) const;
@@ -114,11 +123,7 @@ class Stage {
   Buffer scratch_memory_, main_work_, side_work_, ids_, logprobs_;
   Scratch scratch_;
   TapRooms tap_rooms_;
-  // Host side of what comes and goes.
-  std::vector<std::vector<std::uint8_t>> packed_;
-  std::vector<TokenId> host_ids_;
-  std::vector<float> host_logprobs_;
-  std::vector<float> host_logits_;
+  std::vector<StepOnHost> flights_;
 };
 
 }  // namespace manyspan

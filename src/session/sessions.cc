@@ -11,7 +11,8 @@ namespace manyspan {
 Sessions::Sessions(Pipeline& pipeline, const Blueprint& blueprint, const EngramMap* engram)
     : pipeline_(pipeline), blueprint_(blueprint), engram_(engram), slots_(pipeline.limits().sessions) {
   for (const PageGeometry::Kind& kind : pipeline.geometry().kinds) counts_.emplace_back(kind.pages);
-  rows_.engram.resize(engram_ == nullptr ? 0 : engram_->layers().size());
+  rows_.resize(pipeline.limits().flights);
+  for (Rows& rows : rows_) rows.engram.resize(engram_ == nullptr ? 0 : engram_->layers().size());
 }
 
 Result<SessionId> Sessions::open() {
@@ -59,6 +60,7 @@ std::int32_t Sessions::pages_used() const {
 void Sessions::Rows::clear() {
   ids.clear(), classes.clear(), runs.clear(), marks.clear(), sampled.clear(), wishes.clear(),
       engram_views.clear();
+  tables = 0;
   for (auto& rows : engram) rows.clear();
 }
 
@@ -79,76 +81,91 @@ Result<void> Sessions::check(const Piece& piece) const {
   return {};
 }
 
-void Sessions::add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes) {
+void Sessions::add_engram_rows(Rows& step, const Timeline& timeline, std::span<const std::int32_t> classes) {
   // The last few classes before the piece, then the piece's own.
   const std::vector<std::int32_t>& past = timeline.classes();
   const std::size_t history = std::min<std::size_t>(past.size(), engram_->lookback());
-  std::vector<std::int32_t>& window = rows_.history;
+  std::vector<std::int32_t>& window = step.history;
   window.assign(past.end() - history, past.end());
   window.insert(window.end(), classes.begin(), classes.end());
-  for (std::size_t layer = 0; layer < rows_.engram.size(); ++layer) {
-    std::vector<std::int64_t>& rows = rows_.engram[layer];
+  for (std::size_t layer = 0; layer < step.engram.size(); ++layer) {
+    std::vector<std::int64_t>& rows = step.engram[layer];
     const std::size_t before = rows.size();
     rows.resize(before + classes.size() * engram_->columns());
     engram_->rows(layer, window, history, std::span(rows).subspan(before));
   }
 }
 
-Result<void> Sessions::add(const Piece& piece, bool logits) {
+Result<void> Sessions::add(Rows& rows, const Piece& piece, bool logits) {
   Timeline& t = mutable_timeline(piece.session);
   copies_.clear();
   const auto reserved = t.reserve(static_cast<std::int64_t>(piece.tokens.size()), copies_);
   for (const PageCopy& copy : copies_) pipeline_.copy_page(copy.kind, copy.from, copy.to);
   if (!reserved.ok()) return reserved.error();
-  const auto row = static_cast<std::int32_t>(rows_.ids.size()),
+  const auto row = static_cast<std::int32_t>(rows.ids.size()),
              count = static_cast<std::int32_t>(piece.tokens.size());
   const auto first = static_cast<std::int32_t>(t.length());
-  rows_.runs.push_back({t.slot(), {first}, row, count});
-  rows_.ids.insert(rows_.ids.end(), piece.tokens.begin(), piece.tokens.end());
-  rows_.marks.resize(rows_.ids.size(), 0);
+  rows.runs.push_back({t.slot(), {first}, row, count});
+  rows.ids.insert(rows.ids.end(), piece.tokens.begin(), piece.tokens.end());
+  rows.marks.resize(rows.ids.size(), 0);
   for (const TokenId id : piece.tokens)
-    rows_.classes.push_back(engram_ == nullptr ? 0 : engram_->class_of(id));
-  if (engram_ != nullptr) add_engram_rows(t, std::span(rows_.classes).subspan(row));
+    rows.classes.push_back(engram_ == nullptr ? 0 : engram_->class_of(id));
+  if (engram_ != nullptr) add_engram_rows(rows, t, std::span(rows.classes).subspan(row));
   const std::int32_t from = piece.want == Want::all ? 0 : piece.want == Want::last ? count - 1 : count;
   for (std::int32_t i = from; i < count; ++i) {
-    rows_.sampled.push_back(row + i);
+    rows.sampled.push_back(row + i);
     if (logits) continue;
-    rows_.wishes.push_back(piece.wish);
-    rows_.wishes.back().position = {first + i + 1};
+    rows.wishes.push_back(piece.wish);
+    rows.wishes.back().position = {first + i + 1};
   }
   return {};
 }
 
-Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logits, Trace* trace) {
-  rows_.clear();
+Result<void> Sessions::begin(std::span<const Piece> pieces, bool logits, Trace* trace) {
+  Rows& rows = rows_[begun_ % rows_.size()];
+  rows.clear();
   for (const Piece& piece : pieces) TRY(check(piece));
-  for (const Piece& piece : pieces) TRY(add(piece, logits));
-  for (const kernels::Run& run : rows_.runs) {
-    for (std::size_t k = 0; k < counts_.size(); ++k)
-      pipeline_.set_pages(k, run.slot, slots_[run.slot]->pages(k));
+  for (const Piece& piece : pieces) TRY(add(rows, piece, logits));
+  rows.pages.resize(std::max(rows.pages.size(), rows.runs.size() * counts_.size()));
+  for (const kernels::Run& run : rows.runs) {
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      const auto pages = slots_[run.slot]->pages(k);
+      std::vector<std::int32_t>& kept = rows.pages[rows.tables++];
+      kept.assign(pages.begin(), pages.end());  // the session's own may change before they are uploaded
+      pipeline_.set_pages(k, run.slot, kept);
+    }
   }
-  for (const auto& rows : rows_.engram) rows_.engram_views.emplace_back(rows);
-  const Batch batch{.ids = rows_.ids,
-                    .runs = rows_.runs,
-                    .marks = rows_.marks,
-                    .sampled = rows_.sampled,
-                    .wishes = rows_.wishes,
-                    .engram_rows = rows_.engram_views};
-  if (trace != nullptr) trace_engram_rows(*trace);
-  Pipeline::Output out = TRY(pipeline_.step(batch, logits, trace));
-  for (const kernels::Run& run : rows_.runs) {
-    slots_[run.slot]->append(std::span(rows_.ids).subspan(run.row, run.rows),
-                             std::span(rows_.classes).subspan(run.row, run.rows));
+  for (const auto& engram : rows.engram) rows.engram_views.emplace_back(engram);
+  const Batch batch{.ids = rows.ids,
+                    .runs = rows.runs,
+                    .marks = rows.marks,
+                    .sampled = rows.sampled,
+                    .wishes = rows.wishes,
+                    .engram_rows = rows.engram_views};
+  if (trace != nullptr) trace_engram_rows(rows, *trace);
+  TRY(pipeline_.begin(batch, logits, trace));
+  ++begun_;
+  for (const kernels::Run& run : rows.runs) {
+    slots_[run.slot]->append(std::span(rows.ids).subspan(run.row, run.rows),
+                             std::span(rows.classes).subspan(run.row, run.rows));
   }
-  return out;
+  return {};
 }
 
-void Sessions::trace_engram_rows(Trace& trace) const {
-  for (std::size_t i = 0; i < rows_.engram.size(); ++i) {
-    const auto rows = static_cast<std::int64_t>(rows_.ids.size());
+Result<Pipeline::Output> Sessions::end() { return pipeline_.end(); }
+
+Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logits, Trace* trace) {
+  CHECK(under_way() == 0, "nothing else is under way");
+  TRY(begin(pieces, logits, trace));
+  return end();
+}
+
+void Sessions::trace_engram_rows(const Rows& step, Trace& trace) const {
+  for (std::size_t i = 0; i < step.engram.size(); ++i) {
+    const auto rows = static_cast<std::int64_t>(step.ids.size());
     const auto to = trace.rows<std::int64_t>("engram_rows", LayerId{blueprint_.engram.layers[i]}, rows,
                                              engram_->columns());
-    if (to.data != nullptr) std::copy(rows_.engram[i].begin(), rows_.engram[i].end(), to.data);
+    if (to.data != nullptr) std::copy(step.engram[i].begin(), step.engram[i].end(), to.data);
   }
 }
 

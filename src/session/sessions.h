@@ -31,6 +31,7 @@ class Sessions {
   // Errors: exhausted when all slots are taken
   Result<SessionId> open();
   void close(SessionId id);
+  bool is_open(SessionId id) const { return slot_of_.contains(id.value); }
   void reset(SessionId id);
   const Timeline& timeline(SessionId id) const;
 
@@ -63,10 +64,21 @@ class Sessions {
     kernels::Next wish;  // for the rows that are sampled; its position is filled in
   };
 
-  // One step: appends each piece to its session. Sampled rows come in the order of pieces, then of tokens. A
-  // session may appear once. With `logits` the rows' logits are returned, else the rows are sampled.
-  // Errors: invalid: a token outside the vocabulary · exhausted: a session past the context; these change no
-  //         session · what the pipeline says: then the sessions of the step must be reset
+  // Whether a step would take the piece. Errors: as begin()
+  Result<void> check(const Piece& piece) const;
+
+  // Begins a step: appends each piece to its session. Sampled rows come in the order of pieces, then of tokens. A
+  // session may appear once in a step, and in several steps under way. With `logits` the rows' logits are returned,
+  // else the rows are sampled. end() waits for the step that began first; its output holds until as many steps have
+  // begun after it as may be under way.
+  // Errors: begin: invalid: a token outside the vocabulary · exhausted: a session past the context; these change no
+  //         session · what the pipeline says: then the sessions of the step must be reset · end: then those of all
+  //         steps that were under way
+  Result<void> begin(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
+  Result<Pipeline::Output> end();
+  std::size_t under_way() const { return pipeline_.under_way(); }
+
+  // Both at once. Like everything else that changes what a session holds, it requires that nothing is under way.
   Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
 
   // What a KV source holds for a session, decoded: for conformance.
@@ -80,6 +92,7 @@ class Sessions {
   std::int32_t pages_used() const;  // of all kinds; 0 when every session is closed or empty
 
  private:
+  // A step as the pipeline is given it, until it has ended.
   struct Rows {
     std::vector<TokenId> ids;
     std::vector<std::int32_t> classes;
@@ -90,6 +103,8 @@ class Sessions {
     std::vector<std::int32_t> history;              // classes before and of one piece
     std::vector<std::vector<std::int64_t>> engram;  // by Engram layer
     std::vector<std::span<const std::int64_t>> engram_views;
+    std::vector<std::vector<std::int32_t>> pages;  // by run and kind; the first `tables` of them are in use
+    std::size_t tables = 0;
     void clear();
   };
   // A session that was opened, and is closed again unless somebody keeps it.
@@ -107,10 +122,9 @@ class Sessions {
     Sessions* sessions_;
     SessionId id_;
   };
-  Result<void> check(const Piece& piece) const;
-  Result<void> add(const Piece& piece, bool logits);
-  void add_engram_rows(const Timeline& timeline, std::span<const std::int32_t> classes);
-  void trace_engram_rows(Trace& trace) const;
+  Result<void> add(Rows& rows, const Piece& piece, bool logits);
+  void add_engram_rows(Rows& rows, const Timeline& timeline, std::span<const std::int32_t> classes);
+  void trace_engram_rows(const Rows& rows, Trace& trace) const;
   Result<void> run_again(SessionId id, std::span<const TokenId> tokens, std::span<const std::int64_t> cuts);
   Result<void> begin_replay(SessionId id, std::int64_t from);
   Result<SessionId> take_in(std::span<const SnapshotSection> sections, std::span<const Bytes> rows);
@@ -124,7 +138,8 @@ class Sessions {
   std::vector<std::unique_ptr<Timeline>> slots_;  // null: free
   std::map<std::int64_t, std::int32_t> slot_of_;
   std::int64_t opened_ = 0;
-  Rows rows_;  // of the step at hand; kept, so that steps do not allocate
+  std::vector<Rows> rows_;  // of the steps that may be under way; kept, so that steps do not allocate
+  std::size_t begun_ = 0;
   std::vector<PageCopy> copies_;
   std::vector<std::byte> zeros_;  // one layer's share of a window page
 };

@@ -10,6 +10,7 @@
 #include "apps/progress_bar.h"
 #include "apps/status.h"
 #include "base/log.h"
+#include "engine/places.h"
 
 namespace manyspan::app {
 
@@ -27,11 +28,23 @@ void EngineChoices::declare(CLI::App& options) {
                   "Tokens that a session may hold; 0: as many as the model, up to 65536")
       ->transform(whole_number(0, std::uint64_t{1} << 30))
       ->type_name("N");
+  options
+      .add_option("--device", device,
+                  "Where to run: cpu, or sim:N for N simulated devices, late and watchful")
+      ->type_name("DEVICE");
+  cut.declare(options);
 }
 
 Result<std::unique_ptr<Engine>> EngineChoices::open(const Common& common, EngineOptions wishes) const {
   // A .gguf or a path that isn't there is refused in the words of every other subcommand.
   TRY(model_folder(model));
+  Result<DeviceChoice> devices = read_devices(device);
+  if (!devices.ok()) return std::move(devices).error().within("--device");
+  wishes.devices = device;
+  if (cut.given()) {
+    const bool on_host = devices.value().kind == DeviceKind::cpu;
+    wishes.stages = TRY(cut.placement(TRY(read_model_config(model)), on_host ? 0 : devices.value().count));
+  }
   ProgressBar bar(common, "loading");
   wishes.model = model;
   wishes.numerics = numerics == "strict" ? Numerics::strict : Numerics::fast;
@@ -48,9 +61,13 @@ Result<std::unique_ptr<Engine>> EngineChoices::open(const Common& common, Engine
 }
 
 std::string what_was_loaded(const EngineFacts& facts) {
-  return fmt::format("{}: {} of weights, {} of state for {} tokens, {}, {} threads, loaded in {:.2f} s",
+  const bool whole = facts.stages == 1 && facts.devices == "cpu";
+  const std::string places =
+      whole ? ""
+            : fmt::format("{} stage{} on {}, ", facts.stages, facts.stages == 1 ? "" : "s", facts.devices);
+  return fmt::format("{}: {} of weights, {} of state for {} tokens, {}{}, {} threads, loaded in {:.2f} s",
                      facts.model, shown_bytes(facts.weight_bytes), shown_bytes(facts.state_bytes),
-                     facts.context, facts.table, facts.threads, facts.load_seconds);
+                     facts.context, places, facts.table, facts.threads, facts.load_seconds);
 }
 
 std::vector<std::string> what_is_off(const EngineFacts& facts) {

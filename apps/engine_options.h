@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/cut_choices.h"
 #include "base/result.h"
 #include "engine/engine.h"
 
@@ -18,6 +19,8 @@ struct EngineChoices {
   std::string table;
   int threads = 0;
   std::int64_t context = 0;
+  std::string device = "cpu";
+  CutChoices cut;
 
   void declare(CLI::App& options);
 
@@ -26,7 +29,7 @@ struct EngineChoices {
   Result<std::unique_ptr<Engine>> open(const Common& common, EngineOptions wishes = {}) const;
 };
 
-// "models/first-light: 12.4 MiB of weights, cpu-avx2, 2 threads, loaded in 0.1 s"
+// "models/first-light: 12.4 MiB of weights, cpu-avx2, 2 threads, loaded in 0.1 s"; "3 stages on sim:3" with a cut.
 std::string what_was_loaded(const EngineFacts& facts);
 
 // "off: vision: not in the checkpoint", for each capability that is.

@@ -59,7 +59,8 @@ class LogitsOfEveryPosition final : public Command {
     return {"logits", "Write the logits of every position, and named intermediates, to a file",
             "  manyspan logits models/first-light --ids ids.json --out logits.safetensors --numerics strict\n"
             "  manyspan logits --ids ids.json --prompt 40 --chunks 16,24 --taps attn_in,L6.selection --out "
-            "out.safetensors"};
+            "out.safetensors\n"
+            "  manyspan logits --ids ids.json --out out.safetensors --device sim:3 --layer-ends 4,8,12"};
   }
 
   void declare(CLI::App& options) override {
@@ -82,7 +83,6 @@ class LogitsOfEveryPosition final : public Command {
     options.add_option("--taps", taps_, "Intermediates of the prompt to write too, as attn_in,L3.selection")
         ->check(not_empty())
         ->type_name("NAME,...");
-    options.add_option("--device", device_, "Where to run: cpu")->type_name("DEVICE");
   }
 
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
@@ -90,9 +90,7 @@ class LogitsOfEveryPosition final : public Command {
   Result<void> run(const Common& common) override {
     if (ids_.empty()) return misuse("--ids: name a file");
     if (out_.empty()) return misuse("--out: name a file");
-    if (device_ != "cpu")
-      return misuse(fmt::format("--device: this build has no \"{}\"; there is cpu", device_));
-    TRY(may_be_written("--out", out_, engine_.model, {ids_, common.config}));
+    TRY(may_be_written("--out", out_, engine_.model, {ids_, common.config, engine_.cut.stages_file}));
     LogitsRequest request;
     if (!chunks_.empty()) request.chunks = TRY(read_chunks(chunks_));
     if (!taps_.empty()) request.taps = TRY(read_names(taps_));
@@ -156,7 +154,7 @@ class LogitsOfEveryPosition final : public Command {
   }
 
   EngineChoices engine_;
-  std::string ids_, out_, chunks_, taps_, device_ = "cpu";
+  std::string ids_, out_, chunks_, taps_;
   std::int64_t prompt_ = 0;
 };
 

@@ -6,9 +6,16 @@
 
 #include "apps/bundled_model.h"
 #include "apps/settings.h"
+#include "apps/status.h"
+#include "base/file.h"
 #include "engine/model_folder.h"
 
 namespace manyspan::app {
+namespace {
+
+constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{16} << 20;
+
+}  // namespace
 
 void declare_model(CLI::App& options, std::string& model) {
   options.add_option("model", model, "A model's folder, or a file in it; left out: the bundled model")
@@ -31,6 +38,13 @@ Result<std::string> model_folder(const std::string& model) {
     return Error(Fault::unsupported, model + ": neither a folder nor a .safetensors file");
   }
   return model_folder_of(model);
+}
+
+Result<Blueprint> read_model_config(const std::string& model) {
+  const std::string config = TRY(model_folder(model)) + "/config.json";
+  Result<Blueprint> blueprint = read_blueprint(TRY(of_file(read_file(config, kMaxConfigBytes))));
+  if (!blueprint.ok()) return of_file(std::move(blueprint).error()).within(config);
+  return blueprint;
 }
 
 }  // namespace manyspan::app

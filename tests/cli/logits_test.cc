@@ -64,6 +64,63 @@ TEST(LogitsFile, HoldsEveryPositionAndEveryTapAsTheOracleDoes) {
   EXPECT_LT(furthest(floats(written, "decode.logits"), floats(golden, "decode.logits")), 1e-3);
 }
 
+// Every byte of the file: logits and taps.
+TEST(LogitsFile, IsTheSameHoweverTheModelIsCut) {
+  Folder folder;
+  const auto written = [&](const std::vector<std::string>& more) {
+    const std::string out = folder.path() + "/out.safetensors";
+    std::vector<std::string> arguments = {
+        "logits", kTiny,      "--ids",  kGolden,  "--out",
+        out,      "--chunks", "3,5,37", "--taps", "attn_in,selection,kv_rows,experts,engram_rows,cand_blocks,x_out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::ifstream file(out, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string whole = written({"--device", "cpu"});
+  ASSERT_GT(whole.size(), 100'000u);
+  const std::string layers = std::to_string(
+      nlohmann::json::parse(std::ifstream(kTiny + "/config.json"))["text_config"]["num_hidden_layers"]
+          .get<int>());
+  const std::string last = std::to_string(std::stoi(layers) - 1);
+  EXPECT_TRUE(written({"--device", "sim:3", "--layer-ends", "1,3," + layers}) == whole);
+  EXPECT_TRUE(written({"--device", "cpu", "--layer-ends", "1,3," + layers}) == whole);
+  EXPECT_TRUE(written({"--device", "sim:2"}) == whole);
+  const std::string laps = folder.file("laps.yaml",
+                                       "- {device: 1, layers: [\"0-1\", 3]}\n"
+                                       "- {device: 0, layers: [2, \"4-" +
+                                           last + "\"]}\n");
+  EXPECT_TRUE(written({"--device", "sim:2", "--stages", laps}) == whole);
+}
+
+TEST(LogitsFile, AWrongStagesFileIsRefusedByName) {
+  Folder folder;
+  const std::string out = folder.path() + "/out.safetensors", at = folder.path() + "/stages.json";
+  const auto refuse = [&](const std::string& text, const std::string& says) {
+    folder.file("stages.json", text);
+    const Ran ran = run({"logits", kTiny, "--ids", kGolden, "--out", out, "--stages", at});
+    EXPECT_EQ(ran.status, 3) << text << ran.err;
+    EXPECT_EQ(ran.err, "manyspan: " + at + ": " + says + "\n");
+  };
+  refuse("[]", "must be a list of stages, as - {device: 0, layers: [\"0-4\"]}");
+  refuse("{device: 0}", "must be a list of stages, as - {device: 0, layers: [\"0-4\"]}");
+  refuse("[7]", "stage 0: must be as {device: 0, layers: [\"0-4\"]}");
+  refuse("[{device: 0}]", "stage 0: layers: missing");
+  refuse("[{layers: [\"0-4\"]}]", "stage 0: device: missing");
+  refuse("[{device: 0, device: 1, layers: 3}]", "stage 0: device: given twice");
+  refuse("[{device: -1, layers: [0]}]", "stage 0: device: must be a device's number, from 0");
+  refuse("[{device: 0, layers: []}]", "stage 0: layers: must be a list of ranges, as [\"0-4\", \"21-25\"]");
+  refuse("[{device: 0, layers: [\"4-\"]}]", "stage 0: layers: \"4-\" is no range of layers, as \"5-9\"");
+  refuse("[{device: 0, layers: [\"9-5\"]}]", "stage 0: layers: \"9-5\" ends before it begins");
+  refuse("[{device: 0, layer: [1]}]", "stage 0: layer: no such key; there are device and layers");
+  refuse("[{device: 0, layers: [\"1-3\"]}]", "layers 0 to 0 are in no stage");
+  refuse("[{device: 0, layers: [0]}, {device: 0, layers: [1]}]",
+         "device 0 has two stages; give one stage both ranges");
+  EXPECT_EQ(run({"logits", kTiny, "--ids", kGolden, "--out", out, "--stages", "/none"}).status, 3);
+  EXPECT_EQ(run({"logits", kTiny, "--ids", kGolden, "--out", at, "--stages", at}).status, 2);
+}
+
 TEST(LogitsFile, HasNoDecodeWithoutAPromptLength) {
   Folder folder;
   const std::string out = folder.path() + "/out.safetensors";
@@ -110,7 +167,12 @@ TEST(LogitsFile, IsNotWrittenWhenSomethingIsWrong) {
   refuse(2, "--prompt", kGolden, {"--prompt", "73"});
   refuse(2, "there are", kGolden, {"--taps", "L0.soul"});
   refuse(2, "--taps", kGolden, {"--taps", "attn_in,"});
-  refuse(2, "there is cpu", kGolden, {"--device", "gpu"});
+  refuse(2, "--device: this build has no \"gpu\"; there are cpu and sim:N", kGolden, {"--device", "gpu"});
+  refuse(2, "--device: \"sim:0\": sim:N takes 1 to 64 devices", kGolden, {"--device", "sim:0"});
+  refuse(2, "--layer-ends: the last layer end is 5; the model has", kGolden, {"--layer-ends", "2,5"});
+  refuse(2, "--layer-ends: \"x\" is no number", kGolden, {"--layer-ends", "2,x"});
+  refuse(2, "--layer-ends: it is empty", kGolden, {"--layer-ends", ""});
+  refuse(2, "--layer-ends: goes without --stages", kGolden, {"--layer-ends", "5", "--stages", kGolden});
   refuse(3, "/none", folder.path() + "/none", {});
   for (const std::string text :
        {"", "[", "7", "{}", "[]", "[0, 384]", "[0, -1]", "[0.5]", "[\"0\"]",

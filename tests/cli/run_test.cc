@@ -57,6 +57,20 @@ TEST(Run, StatsSayWhatWasLoadedAndHowFast) {
   EXPECT_FALSE(said["timings"]["capabilities_off"].empty());
 }
 
+TEST(Run, TheAnswerIsTheSameOverSeveralDevices) {
+  const Ran late = run({"run", "-p", kQuestion, "--device", "sim:3", "--layer-ends", "3,5,12", "--stats"});
+  EXPECT_EQ(late.status, 0) << late.err;
+  EXPECT_EQ(late.out, kAnswer + "\n");
+  EXPECT_NE(late.err.find("3 stages on sim:3, "), std::string::npos) << late.err;
+  const Ran host = run({"run", "-p", kQuestion, "--layer-ends", "6,12", "--stats"});
+  EXPECT_EQ(host.out, kAnswer + "\n");
+  EXPECT_NE(host.err.find("2 stages on cpu, "), std::string::npos) << host.err;
+  Folder folder;
+  const std::string options = folder.file("options.yaml", "run: {layer-ends: '6,13'}\n");
+  expect_refusal(run({"run", "-p", kQuestion, "--config", options}), 3,
+                 options + ": run: --layer-ends: the last layer end is 13; the model has 12 layers");
+}
+
 TEST(Run, AllFormsOfAPromptGiveTheSameAnswer) {
   Folder folder;
   const std::string list = R"([{"role": "user", "content": "What is the sign of Orlam Belnes?"}])";

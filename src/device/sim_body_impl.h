@@ -1,10 +1,16 @@
 // SimBody — what a simulated world is made of: memories, queues full of items, and the loop that runs them.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "device/host_device.h"
@@ -19,8 +25,9 @@ namespace manyspan {
 // One call of record(). An event holds its last one; a wait holds the one that it is for.
 struct SimMoment {
   bool happened = false;
-  std::uint32_t queue = 0;  // that records it
-  SimClock clock;           // what is before it
+  std::uint32_t queue = 0;                        // that records it
+  SimClock clock;                                 // what is before it
+  std::vector<std::condition_variable*> waiting;  // of queues that run at once
 };
 
 class SimEvent final : public Event {
@@ -53,12 +60,20 @@ struct SimLane {
   std::deque<SimItem> items;
   SimClock past;            // of what is enqueued next
   std::uint64_t count = 0;  // of items ever
+
+  // Where queues run at once.
+  bool busy = false;
+  std::condition_variable wake;
+  std::unique_ptr<HostDevice> host;
+  std::unique_ptr<Queue> host_queue;
+  std::thread thread;
 };
 
 struct SimPlace {
   std::unique_ptr<SimMemory> memory;
   std::unique_ptr<Device> device;
   const void* table = nullptr;
+  std::map<std::string, std::chrono::microseconds> times;  // that operations take at least
   SimWorld::Counts counts;
   // Operations, copies and waits that are to go wrong, by their number.
   std::set<std::int64_t> fails, delays, forgets_copy, forgets_wait;
@@ -69,6 +84,10 @@ struct SimPlace {
 class SimBody {
  public:
   explicit SimBody(const SimOptions& options);
+  ~SimBody();
+
+  // Held by every call from outside where queues run at once; else it holds nothing.
+  std::unique_lock<std::mutex> hold();
 
   // Enqueuing, in the lane's order.
   std::uint32_t open_lane(int device, QueueKind kind);
@@ -105,7 +124,10 @@ class SimBody {
   bool anything_left() const;
   bool gather_runnable(bool late_too);
   void run_one(std::uint32_t lane);
-  void run(std::uint32_t lane, SimItem& item);
+  void run(std::uint32_t lane, SimItem& item, Queue& host);
+  // Where queues run at once: a queue's thread, and the host's waiting for it.
+  void serve(std::uint32_t lane);
+  void wait_until(std::unique_lock<std::mutex>& held, const std::function<bool()>& done);
   std::string run_copy(const SimItem& item);
   std::string end_name(const SimItem::End& end) const;
   bool give_up_waits();
@@ -115,12 +137,16 @@ class SimBody {
 
   HostDevice host_;
   std::unique_ptr<Queue> host_queue_;
-  bool detect_races_, dry_;
+  bool detect_races_, dry_, at_once_;
+  int threads_;
   std::vector<std::unique_ptr<SimLane>> lanes_;
   std::uint64_t numbers_ = 0;
   SimClock host_past_;
   SimAccesses host_accesses_;
   std::vector<std::uint32_t> ready_;  // scratch of the loop
+  std::mutex mutex_;                  // of all of it but the bytes, where queues run at once
+  std::condition_variable host_wake_;
+  bool closing_ = false;
 };
 
 }  // namespace manyspan

@@ -14,6 +14,7 @@ class SimDevice final : public Device {
 
   std::string name() const override { return place().memory->name(); }
   Result<Buffer> allocate(std::size_t bytes) override {
+    const auto held = body_.hold();
     ++place().counts.allocations;
     if (body_.refusals.erase(body_.allocations++) != 0) {
       return Error(Fault::exhausted,
@@ -132,6 +133,10 @@ const SimWorld::Forgotten& SimWorld::forgotten() const { return body_->forgotten
 void SimWorld::refuse_allocation(std::int64_t after) { body_->refusals.insert(body_->allocations + after); }
 
 SimWorld::Counts SimWorld::counts(int device) const { return body_->place(device).counts; }
+void SimWorld::take_time(int device, const std::string& operation, std::chrono::microseconds time) {
+  const auto held = body_->hold();
+  body_->place(device).times[operation] = time;
+}
 std::uint64_t SimWorld::order() const { return body_->order.digest(); }
 void SimWorld::set_table(int device, const void* table) { body_->place(device).table = table; }
 

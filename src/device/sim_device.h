@@ -25,10 +25,11 @@
 // Requires   buffers, queues and events do not outlive the world; at most 256 GiB allocated on a device in
 //            its life
 // Errors     allocate: exhausted · finish: device_lost, naming device, operation and field
-// Threads    one at a time for the whole world
+// Threads    one at a time for the whole world, also where queues run at once
 // Spec       house.md 0.4; interfaces.md A2, A5
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,6 +49,9 @@ struct SimOptions {
   int threads = 1;        // of the team inside an operation
   bool detect_races = true;
   bool dry = false;  // work is counted and never done: to see what a step asks for, at any size
+  // Queues run at the same time, each as soon as it may, in a thread of its own: for speed, where seed and race detector
+  // have no say. See take_time().
+  bool at_once = false;
 };
 
 class SimWorld {
@@ -65,18 +69,22 @@ class SimWorld {
   std::int64_t live_buffers() const;
   std::size_t bytes_in_use(int device) const;
 
+  // From now on an operation of this name takes the device at least so long, where work runs at once: its bytes are
+  // computed meanwhile.
+  void take_time(int device, const std::string& operation, std::chrono::microseconds time);
+
   // What is to go wrong; 0 is the next one from now, in the order of the calls.
   void fail_operation(int device, std::int64_t after);
   void delay_copy(int device, std::int64_t after);  // it runs only when nothing else can
   void refuse_allocation(std::int64_t after);       // of any device
 
-  // The same as if a line of the program were missing: a copy that is not made, a queue that does not wait for an
-  // event (one that was recorded; others are passed by anyhow and don't count).
+  // The same as if a line of the program were missing: a copy that is not made, a queue that does not wait
+  // for an event (one that was recorded; others are passed by anyhow and don't count).
   void forget_copy(int device, std::int64_t after);
   void forget_wait(int device, std::int64_t after);
 
-  // What forgetting has cost. A copy that would have written what was there already costs nothing, nor does a wait for
-  // what other events or the host had put in order. `what` is the last thing forgotten.
+  // What forgetting has cost. A copy that would have written what was there already costs nothing, nor does a
+  // wait for what other events or the host had put in order. `what` is the last thing forgotten.
   struct Forgotten {
     std::int64_t copies = 0, waits = 0;            // all
     std::int64_t lost_copies = 0, lost_waits = 0;  // of them, those that were needed

@@ -25,6 +25,7 @@ SimPlace& SimBody::place(int device) {
 }
 
 std::uint32_t SimBody::open_lane(int device, QueueKind kind) {
+  const auto held = hold();
   std::uint32_t i = 0;
   while (i < lanes_.size() && (lanes_[i]->open || lanes_[i]->device != device || lanes_[i]->kind != kind)) {
     ++i;
@@ -33,13 +34,20 @@ std::uint32_t SimBody::open_lane(int device, QueueKind kind) {
     lanes_.push_back(std::make_unique<SimLane>());
     lanes_[i]->device = device;
     lanes_[i]->kind = kind;
+    if (at_once_) {
+      lanes_[i]->host = std::make_unique<HostDevice>(threads_);
+      lanes_[i]->host_queue = lanes_[i]->host->queue(QueueKind::main).value();
+      lanes_[i]->thread = std::thread([this, i] { serve(i); });
+    }
   }
   lanes_[i]->open = true;
   return i;
 }
 
 void SimBody::close_lane(std::uint32_t lane) {
+  auto held = hold();
   lanes_[lane]->items.clear();
+  if (at_once_) wait_until(held, [&] { return !lanes_[lane]->busy; });
   lanes_[lane]->open = false;
   host_past_.set(lane, lanes_[lane]->count);  // what never runs races with nothing
 }
@@ -51,10 +59,12 @@ SimItem& SimBody::push(std::uint32_t lane, SimItem::Kind kind) {
   SimItem& item = l.items.emplace_back();
   item.kind = kind;
   item.number = numbers_++;
+  if (at_once_) l.wake.notify_all();
   return item;
 }
 
 void SimBody::enqueue(std::uint32_t lane, std::unique_ptr<SimOperation> operation) {
+  const auto held = hold();
   const SimLane& l = *lanes_[lane];
   SimPlace& place = places[l.device];
   SimWorld::Counts& c = place.counts;
@@ -74,6 +84,7 @@ void SimBody::enqueue(std::uint32_t lane, std::unique_ptr<SimOperation> operatio
 }
 
 void SimBody::copy(std::uint32_t lane, SimItem::End to, SimItem::End from, std::size_t bytes) {
+  const auto held = hold();
   SimPlace& place = places[lanes_[lane]->device];
   const std::int64_t count = place.counts.copies++;
   if (dry_) return;
@@ -95,6 +106,7 @@ void SimBody::copy(std::uint32_t lane, SimItem::End to, SimItem::End from, std::
 }
 
 void SimBody::record(std::uint32_t lane, SimEvent& event) {
+  const auto held = hold();
   if (dry_) return;
   SimItem& item = push(lane, SimItem::Kind::record);
   event.moment = item.moment = std::make_shared<SimMoment>();
@@ -103,6 +115,7 @@ void SimBody::record(std::uint32_t lane, SimEvent& event) {
 }
 
 void SimBody::wait(std::uint32_t lane, const SimEvent& event) {
+  const auto held = hold();
   if (event.moment == nullptr) return;
   SimPlace& place = places[lanes_[lane]->device];
   if (place.forgets_wait.erase(place.counts.waits++) != 0) {

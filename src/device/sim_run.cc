@@ -14,6 +14,7 @@ class SimFound final : public SimOperation::Translation {
 
   void* find(Field field, const void* address, const SimExtent& extent) override {
     if (failed()) return nullptr;
+    const auto held = body_.hold();
     std::string why = body_.address_of(address, device_);
     void* found = why.empty() ? body_.places[device_].memory->find(address, extent, why) : nullptr;
     if (found == nullptr) fault_ = std::string(operation_) + "." + field.text() + " " + why;
@@ -30,23 +31,35 @@ class SimFound final : public SimOperation::Translation {
 };
 
 SimBody::SimBody(const SimOptions& options)
-    : order(options.seed), host_(options.threads), detect_races_(options.detect_races), dry_(options.dry) {
+    : order(options.seed),
+      host_(options.threads),
+      detect_races_(options.detect_races && !options.at_once),
+      dry_(options.dry),
+      at_once_(options.at_once),
+      threads_(options.threads) {
   host_queue_ = host_.queue(QueueKind::main).value();
 }
 
 Result<void> SimBody::finish(std::uint32_t lane) {
+  auto held = hold();
   SimPlace& place = places[lanes_[lane]->device];
   ++place.counts.waits_by_host;
   if (dry_) return {};
-  run_until_empty(lanes_[lane].get());
+  if (at_once_) {
+    wait_until(held, [&] { return lanes_[lane]->items.empty() && !lanes_[lane]->busy; });
+  } else {
+    run_until_empty(lanes_[lane].get());
+  }
   host_past_.join(lanes_[lane]->past);
   return tell(place);
 }
 
 Result<void> SimBody::finish(std::uint32_t lane, const SimEvent& event) {
+  auto held = hold();
   SimPlace& place = places[lanes_[lane]->device];
   ++place.counts.waits_by_host;
   if (event.moment != nullptr) {
+    if (at_once_) wait_until(held, [&] { return event.moment->happened; });
     // A queue that is gone never makes it happen; then what is left runs, and nobody waits.
     while (!event.moment->happened && anything_left()) run_some();
     host_past_.join(event.moment->clock);
@@ -63,6 +76,13 @@ Result<void> SimBody::tell(SimPlace& place) {
 }
 
 void SimBody::drain() {
+  auto held = hold();
+  if (at_once_) {
+    wait_until(held, [&] {
+      return !anything_left() &&
+             std::none_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return l->busy; });
+    });
+  }
   run_until_empty(nullptr);
   for (const auto& lane : lanes_) host_past_.join(lane->past);
 }
@@ -118,23 +138,28 @@ void SimBody::run_one(std::uint32_t lane) {
   SimItem item = std::move(lanes_[lane]->items.front());
   lanes_[lane]->items.pop_front();
   if (item.kind == SimItem::Kind::record) item.moment->happened = true;
-  if (item.kind == SimItem::Kind::operation || item.kind == SimItem::Kind::copy) run(lane, item);
+  if (item.kind == SimItem::Kind::operation || item.kind == SimItem::Kind::copy)
+    run(lane, item, *host_queue_);
 }
 
-void SimBody::run(std::uint32_t lane, SimItem& item) {
-  SimPlace& place = places[lanes_[lane]->device];
-  if (!place.fault.empty() || item.number < place.skip_below) return;
+void SimBody::run(std::uint32_t lane, SimItem& item, Queue& host) {
+  auto held = hold();
+  const int device = lanes_[lane]->device;
+  if (!places[device].fault.empty() || item.number < places[device].skip_below) return;
+  if (held.owns_lock()) held.unlock();  // while bytes are moved
   std::string why = item.fault;
   if (item.kind == SimItem::Kind::operation) {
     if (why.empty()) {
-      SimFound found(*this, lanes_[lane]->device, item.operation->name());
-      item.operation->run(found, *host_queue_);
+      SimFound found(*this, device, item.operation->name());
+      item.operation->run(found, host);
       why = found.fault();
     }
   } else if (why.empty()) {
     why = run_copy(item);
   }
-  if (!why.empty()) place.fault = label(lane) + ": " + why;
+  if (why.empty()) return;
+  held = hold();
+  places[device].fault = label(lane) + ": " + why;
 }
 
 std::string SimBody::run_copy(const SimItem& item) {
@@ -153,6 +178,7 @@ std::string SimBody::run_copy(const SimItem& item) {
 }
 
 void* SimBody::find(SimItem::End end, std::size_t bytes, std::string& why) {
+  const auto held = hold();
   why = address_of(end.address, end.device);
   if (!why.empty()) return nullptr;
   if (end.device < 0) return end.address;

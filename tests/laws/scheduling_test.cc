@@ -76,8 +76,9 @@ struct World {
   std::unique_ptr<ModelRig> rig;
   Limits limits{.step_rows = 24, .sampled_rows = 4, .sessions = 6, .context = 512};
 
-  World(const LawCase& law, std::int32_t devices, std::int32_t flights, std::uint64_t seed) {
-    sim = SimWorld::create({.devices = devices, .seed = seed}).value();
+  World(const LawCase& law, std::int32_t devices, std::int32_t flights, std::uint64_t seed,
+        bool at_once = false) {
+    sim = SimWorld::create({.devices = devices, .seed = seed, .at_once = at_once}).value();
     const std::int32_t layers = checkpoint(law.model).blueprint.layers;
     std::vector<std::int32_t> ends;
     for (std::int32_t d = 1; d <= devices; ++d) ends.push_back(layers * d / devices);
@@ -91,12 +92,12 @@ struct World {
 };
 
 // Turns come while others run.
-void together_is_as_alone(const LawCase& law, std::int32_t devices, std::int32_t flights,
-                          std::uint64_t seed) {
+void together_is_as_alone(const LawCase& law, std::int32_t devices, std::int32_t flights, std::uint64_t seed,
+                          bool at_once = false) {
   std::mt19937 random(seed);
   const std::vector<Wanted> turns = some_turns(law, 6, random);
   const std::vector<Told> alone = each_alone(law, turns);
-  World world(law, devices, flights, seed);
+  World world(law, devices, flights, seed, at_once);
   Sessions& sessions = world.rig->sessions();
   std::vector<Told> told(turns.size());
   std::vector<SessionId> open;
@@ -123,6 +124,10 @@ class Scheduling : public testing::TestWithParam<LawCase> {};
 TEST_P(Scheduling, EveryTurnIsAsAlone) {
   together_is_as_alone(GetParam(), 2, 3, 1);
   together_is_as_alone(GetParam(), 3, 2, 2);
+}
+
+TEST_P(Scheduling, EveryTurnIsAsAloneWhereDevicesRunAtOnce) {
+  together_is_as_alone(GetParam(), 3, 4, 5, true);
 }
 
 // Whoever is cancelled ends at once and leaves the others as they are; so does whoever closes his session.

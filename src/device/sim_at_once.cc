@@ -1,0 +1,61 @@
+#include "device/sim_body_impl.h"
+
+namespace manyspan {
+
+SimBody::~SimBody() {
+  {
+    const auto held = hold();
+    closing_ = true;
+    for (const auto& lane : lanes_) lane->wake.notify_all();
+  }
+  for (const auto& lane : lanes_) {
+    if (lane->thread.joinable()) lane->thread.join();
+  }
+}
+
+std::unique_lock<std::mutex> SimBody::hold() {
+  return at_once_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+}
+
+void SimBody::wait_until(std::unique_lock<std::mutex>& held, const std::function<bool()>& done) {
+  host_wake_.wait(held, done);
+}
+
+// One item after another, as soon as its event has happened; the lock is not held while bytes are moved.
+void SimBody::serve(std::uint32_t index) {
+  auto held = hold();
+  SimLane& lane = *lanes_[index];
+  while (!closing_) {
+    if (lane.items.empty()) {
+      lane.wake.wait(held);
+      continue;
+    }
+    if (const SimItem& head = lane.items.front();
+        head.kind == SimItem::Kind::wait && !head.moment->happened) {
+      head.moment->waiting.push_back(&lane.wake);
+      lane.wake.wait(held);
+      continue;
+    }
+    SimItem item = std::move(lane.items.front());
+    lane.items.pop_front();
+    if (item.kind == SimItem::Kind::record) {
+      item.moment->happened = true;
+      for (std::condition_variable* queue : item.moment->waiting) queue->notify_all();
+    }
+    if (item.kind == SimItem::Kind::operation || item.kind == SimItem::Kind::copy) {
+      lane.busy = true;
+      const auto& times = places[lane.device].times;
+      const auto time = item.operation == nullptr ? times.end() : times.find(item.operation->name());
+      const auto least = time == times.end() ? std::chrono::microseconds(0) : time->second;
+      held.unlock();
+      const auto until = std::chrono::steady_clock::now() + least;
+      run(index, item, *lane.host_queue);
+      if (least.count() > 0) std::this_thread::sleep_until(until);
+      held.lock();
+      lane.busy = false;
+    }
+    if (item.kind == SimItem::Kind::record || lane.items.empty()) host_wake_.notify_all();
+  }
+}
+
+}  // namespace manyspan

@@ -56,7 +56,8 @@ class Bench final : public Command {
   About about() const override {
     return {"bench", "Measure prefill, decode and the time to the first token, as JSON lines",
             "  manyspan bench --quick\n"
-            "  manyspan bench models/first-light --threads 2"};
+            "  manyspan bench models/first-light --threads 2\n"
+            "  manyspan bench --quick --device sim:2"};
   }
 
   void declare(CLI::App& options) override {
@@ -177,6 +178,8 @@ class Bench final : public Command {
     line["table"] = facts.table;
     line["cpu"] = cpu_;
     line["threads"] = facts.threads;
+    line["device"] = facts.devices;
+    line["stages"] = facts.stages;
     return write_output(json_text(line));
   }
 

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/core.h>
+#include <memory>
 #include <optional>
 
 #include "apps/command.h"
@@ -51,13 +52,13 @@ bool has_weights(const std::string& model) {
 
 // Weights as its files name them, where a model has any. Nothing of them is read but headers.
 struct Stored {
-  std::optional<Container> container;
+  std::unique_ptr<Container> container;  // weights point into it
   std::optional<Weights> weights;
 
   static Result<Stored> of(const std::string& model, const Blueprint& blueprint) {
     Stored stored;
     if (!has_weights(model)) return stored;
-    stored.container.emplace(TRY(of_file(open_container(model))));
+    stored.container = std::make_unique<Container>(TRY(of_file(open_container(model))));
     stored.weights.emplace(TRY(of_file(assemble(*stored.container, blueprint, {.scan = false}))));
     return stored;
   }

@@ -95,6 +95,9 @@ TEST(Plan, TheReleasedModelIsCutOverEightCardsOf48GB) {
   const Question q = release(gpus(8, 48 * kGigabyte));
   const Plan plan = q.best().value();
   ASSERT_EQ(plan.stages.size(), 8u);
+  std::vector<std::int32_t> ends;
+  for (const StagePlan& stage : plan.stages) ends.push_back(stage.layers.ranges[0].end);
+  EXPECT_EQ(ends, (std::vector<std::int32_t>{5, 10, 15, 21, 27, 33, 39, 40}));  // as docs/planning.md shows
   std::int64_t most = 0, all = 0;
   for (const StagePlan& stage : plan.stages) {
     EXPECT_LE(stage.bytes(), 48 * kGigabyte);

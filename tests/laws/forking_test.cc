@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/law.h"
-#include "tests/support/model_rig.h"
+#include "tests/support/spread.h"
 
 namespace manyspan::test {
 namespace {
@@ -24,39 +23,39 @@ struct Branch {
 
 class Tree {
  public:
-  Tree(const LawCase& law, unsigned seed)
-      : law_(law), rig_(law.model, {.table = law.table, .limits = kLimits}), random_(seed) {
-    branches_.push_back({rig_.sessions().open().value(), {}});
+  Tree(const LawCase& law, std::uint64_t seed)
+      : law_(law), spread_(law, kLimits, seed), random_(static_cast<unsigned>(seed)) {
+    branches_.push_back({rig().sessions().open().value(), {}});
   }
 
-  ModelRig& rig() { return rig_; }
+  ModelRig& rig() { return spread_.rig(); }
   Branch& branch(std::size_t i) { return branches_[i]; }
 
   void grow(std::size_t i, std::int64_t count) {
     const std::vector<TokenId> more = law_prompt(law_.model, 100 + random_() % 1000, count);
     Branch& b = branches_[i];
-    const std::vector<float> logits = rig_.extend(b.session, more);
+    const std::vector<float> logits = rig().extend(b.session, more);
     b.tokens.insert(b.tokens.end(), more.begin(), more.end());
     b.logits.insert(b.logits.end(), logits.begin(), logits.end());
   }
   void fork(std::size_t i) {
-    const std::int32_t before = rig_.sessions().pages_used();
-    const SessionId session = rig_.sessions().fork(branches_[i].session).value();
-    EXPECT_EQ(rig_.sessions().pages_used(), before) << "a fork takes no page";
+    const std::int32_t before = rig().sessions().pages_used();
+    const SessionId session = rig().sessions().fork(branches_[i].session).value();
+    EXPECT_EQ(rig().sessions().pages_used(), before) << "a fork takes no page";
     branches_.push_back({session, branches_[i].tokens, std::ssize(branches_[i].tokens)});
   }
   void shorten(std::size_t i, std::int64_t length) {
     Branch& b = branches_[i];
-    ASSERT_TRUE(rig_.sessions().truncate(b.session, length).ok());
+    ASSERT_TRUE(rig().sessions().truncate(b.session, length).ok());
     b.tokens.resize(length);
     b.forked_at = std::min(b.forked_at, length);
-    const std::int64_t vocabulary = rig_.checkpoint().blueprint.vocabulary;
+    const std::int64_t vocabulary = rig().checkpoint().blueprint.vocabulary;
     b.logits.resize((length - b.forked_at) * vocabulary);
   }
   // Every branch gave, since it was forked, the bits that its tokens give alone.
   void expect_independent() {
     ModelRig alone(law_.model, {.table = law_.table});
-    const std::int64_t vocabulary = rig_.checkpoint().blueprint.vocabulary;
+    const std::int64_t vocabulary = rig().checkpoint().blueprint.vocabulary;
     for (std::size_t i = 0; i < branches_.size(); ++i) {
       const std::vector<float> whole = alone.logits(branches_[i].tokens);
       const auto from = whole.begin() + branches_[i].forked_at * vocabulary;
@@ -66,15 +65,15 @@ class Tree {
 
  private:
   LawCase law_;
-  ModelRig rig_;
+  Spread spread_;
   std::mt19937 random_;
   std::vector<Branch> branches_;
 };
 
 // Forks inside pages and groups, and where they end; the sides grow by turns, and one is shortened below the
 // fork.
-void sides_are_independent(const LawCase& law, std::int64_t prefix) {
-  Tree tree(law, static_cast<unsigned>(prefix));
+void sides_are_independent(const LawCase& law, std::int64_t prefix, std::uint64_t seed) {
+  Tree tree(law, seed);
   tree.grow(0, prefix);
   tree.fork(0);
   for (const std::int64_t count : {1, 2, 30}) tree.grow(0, count), tree.grow(1, count + 1);
@@ -89,9 +88,20 @@ void sides_are_independent(const LawCase& law, std::int64_t prefix) {
   EXPECT_EQ(tree.rig().sessions().pages_used(), 0);
 }
 
+void sides_over_devices(const LawCase& law, int seeds) {
+  for_each_seed(law, seeds, [&](std::uint64_t seed) {
+    sides_are_independent(law, static_cast<std::int64_t>(std::mt19937(static_cast<unsigned>(seed))() % 100),
+                          seed);
+  });
+}
+
 class Forking : public testing::TestWithParam<LawCase> {};
-TEST_P(Forking, EachSideGoesOnAsIfItWereAlone) { sides_are_independent(GetParam(), 77); }
+TEST_P(Forking, EachSideGoesOnAsIfItWereAlone) { sides_are_independent(GetParam(), 77, 77); }
 INSTANTIATE_TEST_SUITE_P(Quick, Forking, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+class ForkingOverDevices : public testing::TestWithParam<LawCase> {};
+TEST_P(ForkingOverDevices, EachSideGoesOnAsIfItWereAlone) { sides_over_devices(GetParam(), 1); }
+INSTANTIATE_TEST_SUITE_P(Quick, ForkingOverDevices, testing::ValuesIn(quick_spread_cases()), law_name);
 
 TEST(ForkedPages, SidesShareEveryPageThatNeitherWrites) {
   Tree tree(paging_case(), 1);
@@ -139,10 +149,15 @@ TEST(ForkedPages, WithoutAFreeSlotItIsRefusedAndNothingChanges) {
 class ForkingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(ForkingSlow, EachSideGoesOnAsIfItWereAlone) {
   for (const std::int64_t prefix : {0, 1, 31, 32, 64, 127, 128, 129, 203}) {
-    sides_are_independent(GetParam(), prefix);
+    if (GetParam().table == &kernels::kReference && prefix > 64) continue;  // slow, and the same pages
+    sides_are_independent(GetParam(), prefix, static_cast<std::uint64_t>(prefix));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Everywhere, ForkingSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
+
+class ForkingOverDevicesSlow : public testing::TestWithParam<LawCase> {};
+TEST_P(ForkingOverDevicesSlow, EachSideGoesOnAsIfItWereAlone) { sides_over_devices(GetParam(), 2); }
+INSTANTIATE_TEST_SUITE_P(Everywhere, ForkingOverDevicesSlow, testing::ValuesIn(spread_cases()), law_name);
 
 }  // namespace
 }  // namespace manyspan::test

@@ -7,32 +7,33 @@
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
-#include "tests/support/law.h"
-#include "tests/support/model_rig.h"
+#include "tests/support/spread.h"
 
 namespace manyspan::test {
 namespace {
 
 constexpr Limits kLimits{
     .step_rows = 40, .sampled_rows = 40, .sessions = 3, .context = 2048, .spare_window = 20};
+constexpr Limits kOtherLimits{
+    .step_rows = 33, .sampled_rows = 33, .sessions = 2, .context = 1024, .spare_window = 0};
 const SnapshotOrigin kOrigin{.model = 1, .weights = 2, .numerics = "these"};
 
 std::string bytes_at(const std::string& path) { return read_file(path, 1 << 30).value(); }
 
-// Saves at random points, restores into another engine's sessions, and goes on there; then saves again.
-void saved_and_restored_never_left(const LawCase& law, int times, std::int64_t tokens) {
+// Saves at random points, restores into another engine's sessions, and goes on there; then saves again. The
+// other has other limits, and as many devices as it is told, cut in another way.
+void saved_and_restored_never_left(const LawCase& law, std::int32_t other_devices, int times,
+                                   std::int64_t tokens, std::uint64_t seed) {
   const TemporaryFolder folder;
   const std::vector<TokenId> prompt = law_prompt(law.model, 0, tokens);
-  ModelRig here(law.model, {.table = law.table, .limits = kLimits});
-  ModelRig there(
-      law.model,
-      {.table = law.table,
-       .limits = {.step_rows = 33, .sampled_rows = 33, .sessions = 2, .context = 1024, .spare_window = 0}});
-  const std::vector<float> whole = here.logits(prompt);
-  const std::int64_t vocabulary = here.checkpoint().blueprint.vocabulary;
+  LawCase other = law;
+  other.devices = other_devices;
+  Spread spread(law, kLimits, seed), spread_there(other, kOtherLimits, seed + 1);
+  ModelRig &here = spread.rig(), &there = spread_there.rig();
+  const std::vector<float> whole = right_logits(law, 0, tokens);
   // Other sessions come first, so that pages and slots are not the same.
   here.extend(here.sessions().open().value(), law_prompt(law.model, 1, 70));
-  std::mt19937 random(static_cast<unsigned>(tokens));
+  std::mt19937 random(static_cast<unsigned>(seed));
   for (int i = 0; i < times; ++i) {
     const auto at = static_cast<std::int64_t>(random() % prompt.size());
     SCOPED_TRACE(testing::Message() << "saved at " << at);
@@ -47,22 +48,34 @@ void saved_and_restored_never_left(const LawCase& law, int times, std::int64_t t
     ASSERT_TRUE(there.sessions().snapshot(back, kOrigin, path + "-again").ok());
     EXPECT_EQ(bytes_at(path + "-again"), bytes_at(path));
     const std::vector<float> after = there.extend(back, std::span(prompt).subspan(at));
-    EXPECT_EQ(first_difference({whole.begin() + at * vocabulary, whole.end()}, after), -1);
+    EXPECT_EQ(first_difference(logits_between(law, whole, at, tokens), after), -1);
     // It can still be shortened to anything.
     const std::int64_t shorter = at - std::min<std::int64_t>(at, 3);
     ASSERT_TRUE(there.sessions().truncate(back, shorter).ok());
     const std::vector<float> again = there.extend(back, std::span(prompt).subspan(shorter, 1));
-    EXPECT_EQ(first_difference(
-                  {whole.begin() + shorter * vocabulary, whole.begin() + (shorter + 1) * vocabulary}, again),
-              -1);
+    EXPECT_EQ(first_difference(logits_between(law, whole, shorter, shorter + 1), again), -1);
     there.sessions().close(back);
     EXPECT_EQ(there.sessions().pages_used(), 0);
   }
 }
 
+// Saved on devices; restored on the host, or on other devices.
+void restored_into_another_placement(const LawCase& law, int seeds) {
+  for_each_seed(law, seeds, [&](std::uint64_t seed) {
+    const std::int32_t devices[] = {0, 2, 3, 5, 8};
+    saved_and_restored_never_left(law, devices[(seed + law.devices) % 5], 2, 90, seed);
+  });
+}
+
 class Resuming : public testing::TestWithParam<LawCase> {};
-TEST_P(Resuming, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 3, 151); }
+TEST_P(Resuming, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 0, 3, 151, 151); }
 INSTANTIATE_TEST_SUITE_P(Quick, Resuming, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
+
+class ResumingOverDevices : public testing::TestWithParam<LawCase> {};
+TEST_P(ResumingOverDevices, SavedAndRestoredInAnotherPlacementNeverLeft) {
+  restored_into_another_placement(GetParam(), 1);
+}
+INSTANTIATE_TEST_SUITE_P(Quick, ResumingOverDevices, testing::ValuesIn(quick_spread_cases()), law_name);
 
 TEST(SavedFiles, DependOnTheTokensAloneNotOnHowTheyWereRun) {
   const LawCase law = paging_case();
@@ -93,8 +106,17 @@ TEST(SavedFiles, DependOnTheTokensAloneNotOnHowTheyWereRun) {
 }
 
 class ResumingSlow : public testing::TestWithParam<LawCase> {};
-TEST_P(ResumingSlow, SavedAndRestoredNeverLeft) { saved_and_restored_never_left(GetParam(), 8, 420); }
+TEST_P(ResumingSlow, SavedAndRestoredNeverLeft) {
+  const bool strict = GetParam().table == &kernels::kReference;
+  saved_and_restored_never_left(GetParam(), 0, strict ? 3 : 8, strict ? 200 : 420, 420);
+}
 INSTANTIATE_TEST_SUITE_P(Everywhere, ResumingSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
+
+class ResumingOverDevicesSlow : public testing::TestWithParam<LawCase> {};
+TEST_P(ResumingOverDevicesSlow, SavedAndRestoredInAnotherPlacementNeverLeft) {
+  restored_into_another_placement(GetParam(), 2);
+}
+INSTANTIATE_TEST_SUITE_P(Everywhere, ResumingOverDevicesSlow, testing::ValuesIn(spread_cases()), law_name);
 
 }  // namespace
 }  // namespace manyspan::test

@@ -1,5 +1,5 @@
-// The laws of rolling back, forking and resuming, over several devices whose queues run late: the doors to pages and
-// tails reach every copy of a part, in order with the steps, and a snapshot fits any placement.
+// The laws of rolling back, forking and resuming, over several devices whose queues run late: the doors to
+// pages and tails reach every copy of a part, in order with the steps, and a snapshot fits any placement.
 #include <algorithm>
 #include <vector>
 
@@ -7,8 +7,7 @@
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
-#include "tests/support/law.h"
-#include "tests/support/model_rig.h"
+#include "tests/support/spread.h"
 
 namespace manyspan::test {
 namespace {
@@ -24,25 +23,11 @@ Placement two_laps(std::int32_t layers) {
                      {1, {{{quarter, 2 * quarter}, {3 * quarter, layers}}}}}};
 }
 
-class Spread {
+class TwoLaps : public Spread {
  public:
-  Spread(const LawCase& law, std::uint64_t seed)
-      : world_(SimWorld::create({.devices = 2, .seed = seed}).value()),
-        rig_(std::make_unique<ModelRig>(
-            law.model, RigOptions{.table = law.table,
-                                  .limits = kLimits,
-                                  .placement = two_laps(test::checkpoint(law.model).blueprint.layers),
-                                  .world = world_.get()})) {}
-  ~Spread() {
-    rig_.reset();
-    EXPECT_EQ(world_->live_buffers(), 0);
-  }
-  ModelRig& rig() { return *rig_; }
-  SimWorld& world() { return *world_; }
-
- private:
-  std::unique_ptr<SimWorld> world_;
-  std::unique_ptr<ModelRig> rig_;
+  TwoLaps(LawCase law, std::uint64_t seed)
+      : Spread((law.devices = 2, law), kLimits, seed,
+               two_laps(test::checkpoint(law.model).blueprint.layers)) {}
 };
 
 struct Right {
@@ -73,7 +58,7 @@ TEST_P(SpreadSessions, ForkShortenAndReplayAsOnOneDevice) {
   const Right right(GetParam(), longest);
   for (const std::uint64_t seed : {1, 2}) {
     SCOPED_TRACE(seed);
-    Spread spread(GetParam(), seed);
+    TwoLaps spread(GetParam(), seed);
     Sessions& sessions = spread.rig().sessions();
     const SessionId one = sessions.open().value();
     right.expect_onward(spread.rig(), one, longest - 25);
@@ -97,7 +82,7 @@ TEST_P(SpreadSessions, ASnapshotIsThatOfOneDeviceAndFitsEitherPlacement) {
   const TemporaryFolder folder;
   const Right right(GetParam(), 141);
   ModelRig alone(GetParam().model, {.table = GetParam().table, .limits = kLimits});
-  Spread spread(GetParam(), 3);
+  TwoLaps spread(GetParam(), 3);
   std::vector<std::string> files;
   for (ModelRig* rig : {&alone, &spread.rig()}) {
     const SessionId id = rig->sessions().open().value();
@@ -120,7 +105,7 @@ TEST(BrokenDevice, AReplayThatADeviceBreaksOffLeavesAnEmptySessionAndNoPages) {
   const Blueprint& b = checkpoint(law.model).blueprint;
   const Right right(law, b.layers * (b.window - 1) + 100);
   const std::int64_t longest = std::ssize(right.prompt);
-  Spread spread(law, 4);
+  TwoLaps spread(law, 4);
   Sessions& sessions = spread.rig().sessions();
   const SessionId other = sessions.open().value(), broken = sessions.open().value();
   right.expect_onward(spread.rig(), other, 60);

@@ -22,6 +22,34 @@ kernels::Table copy_of(const kernels::Table& inner) {
   return t;
 }
 
+// A table of three slots, the last of which is as the one before. Operations on the host are done when
+// enqueue returns.
+class SharedTable {
+ public:
+  SharedTable(kernels::PageTable& table) {
+    if (table.page == nullptr) return;
+    rows_.assign(table.page, table.page + 2 * table.width);
+    rows_.insert(rows_.end(), table.page + table.width, table.page + 2 * table.width);
+    table.page = rows_.data();
+  }
+
+ private:
+  std::vector<std::int32_t> rows_;
+};
+
+template <class P, auto op>
+void with_window_shared(Queue& queue, const P& p) {
+  P other = p;
+  const SharedTable shared(other.window.table);
+  (inner_table.*op).enqueue(queue, other);
+}
+template <class P, auto op>
+void with_source_shared(Queue& queue, const P& p) {
+  P other = p;
+  const SharedTable shared(other.source.table);
+  (inner_table.*op).enqueue(queue, other);
+}
+
 }  // namespace
 
 kernels::Table engram_off(const kernels::Table& inner) {
@@ -106,6 +134,28 @@ kernels::Table query_normed_again(const kernels::Table& inner) {
     normed.q = {q.data(), p.q.rows, p.q.cols, p.q.cols};
     inner_table.attend.enqueue(queue, normed);
   };
+  return t;
+}
+
+kernels::Table append_off(const kernels::Table& inner) {
+  kernels::Table t = copy_of(inner);
+  t.append.enqueue = [](Queue&, const kernels::Append&) {};
+  return t;
+}
+
+kernels::Table window_pages_shared(const kernels::Table& inner) {
+  kernels::Table t = copy_of(inner);
+  t.remember.enqueue = with_window_shared<kernels::Remember, &kernels::Table::remember>;
+  t.attend.enqueue = with_window_shared<kernels::Attend, &kernels::Table::attend>;
+  return t;
+}
+
+kernels::Table source_pages_shared(const kernels::Table& inner) {
+  kernels::Table t = copy_of(inner);
+  t.remember.enqueue = with_source_shared<kernels::Remember, &kernels::Table::remember>;
+  t.attend.enqueue = with_source_shared<kernels::Attend, &kernels::Table::attend>;
+  t.select.enqueue = with_source_shared<kernels::Select, &kernels::Table::select>;
+  t.append.enqueue = with_source_shared<kernels::Append, &kernels::Table::append>;
   return t;
 }
 

@@ -22,4 +22,10 @@ kernels::Table candidate_filter_off(const kernels::Table& inner);
 kernels::Table comb_transposed(const kernels::Table& inner);
 kernels::Table query_normed_again(const kernels::Table& inner);  // each head's query to unit root mean square
 
+// What another device sent is not added to this one's copy of a source.
+kernels::Table append_off(const kernels::Table& inner);
+// The sessions in slots 1 and 2 find their window, or their compressed rows, through the table of slot 1.
+kernels::Table window_pages_shared(const kernels::Table& inner);
+kernels::Table source_pages_shared(const kernels::Table& inner);
+
 }  // namespace manyspan::test

@@ -17,6 +17,12 @@ T must(Result<T> result) {
   return std::move(result).value();
 }
 
+void must(Result<void> result) {
+  if (result.ok()) return;
+  std::fprintf(stderr, "%s\n", result.error().message().c_str());
+  std::abort();
+}
+
 }  // namespace
 
 std::string data_path(const std::string& name) {
@@ -31,10 +37,21 @@ const Checkpoint& checkpoint(const std::string& path) {
   return *entry;
 }
 
+ModelRig::ModelRig(const Checkpoint& checkpoint, int threads)
+    : checkpoint_(checkpoint), device_(threads), engram_(checkpoint.weights, checkpoint.blueprint) {}
+
 ModelRig::ModelRig(const std::string& path, const RigOptions& options)
-    : checkpoint_(test::checkpoint(path)),
-      device_(options.threads),
-      engram_(checkpoint_.weights, checkpoint_.blueprint) {
+    : ModelRig(test::checkpoint(path), options.threads) {
+  must(open(options));
+}
+
+Result<std::unique_ptr<ModelRig>> ModelRig::open(const std::string& path, const RigOptions& options) {
+  std::unique_ptr<ModelRig> rig(new ModelRig(test::checkpoint(path), options.threads));
+  TRY(rig->open(options));
+  return rig;
+}
+
+Result<void> ModelRig::open(const RigOptions& options) {
   const kernels::Table& table = options.table == nullptr ? *kernels::host_tables().back() : *options.table;
   const Blueprint& b = checkpoint_.blueprint;
   const Placement placement = options.placement ? *options.placement : whole_placement(b.layers);
@@ -43,7 +60,7 @@ ModelRig::ModelRig(const std::string& path, const RigOptions& options)
     Device& device = options.world == nullptr ? device_ : options.world->device(stage.device);
     if (options.world != nullptr)
       simulated_.push_back(kernels::simulated(table, *options.world, stage.device));
-    prepared_.push_back(must(prepare(checkpoint_.weights, b, stage.layers, device, device_, table)));
+    prepared_.push_back(TRY(prepare(checkpoint_.weights, b, stage.layers, device, device_, table)));
   }
   for (std::size_t s = 0; s < placement.stages.size(); ++s) {
     const bool late = options.world != nullptr;
@@ -52,9 +69,10 @@ ModelRig::ModelRig(const std::string& path, const RigOptions& options)
          late ? simulated_[s] : table, *prepared_[s]});
   }
   pipeline_ =
-      must(Pipeline::create(placement, places, device_, {b, checkpoint_.schedule, engram_}, options.limits));
+      TRY(Pipeline::create(placement, places, device_, {b, checkpoint_.schedule, engram_}, options.limits));
   sessions_ =
       std::make_unique<Sessions>(*pipeline_, b, checkpoint_.engram_map ? &*checkpoint_.engram_map : nullptr);
+  return {};
 }
 
 std::vector<float> ModelRig::logits(std::span<const TokenId> tokens, std::vector<std::int64_t> chunks,

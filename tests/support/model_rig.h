@@ -1,4 +1,5 @@
-// ModelRig — a checkpoint, a table, and sessions on top, in one line, for tests of what no single room can promise.
+// ModelRig — a checkpoint, a table, and sessions on top, in one line, for tests of what no single room can
+// promise.
 #pragma once
 
 #include <memory>
@@ -33,9 +34,14 @@ struct RigOptions {
 
 class ModelRig {
  public:
-  ModelRig(const std::string& path, const RigOptions& options);
+  ModelRig(const std::string& path,
+           const RigOptions& options);  // stops the test program when it does not open
 
-  // Logits of every position of `tokens`, run in chunks of the given lengths (empty: one chunk), then one at a time.
+  // The same, where a device may refuse: exhausted, unsupported.
+  static Result<std::unique_ptr<ModelRig>> open(const std::string& path, const RigOptions& options);
+
+  // Logits of every position of `tokens`, run in chunks of the given lengths (empty: one chunk), then one at
+  // a time.
   std::vector<float> logits(std::span<const TokenId> tokens, std::vector<std::int64_t> chunks = {},
                             Trace* trace = nullptr);
 
@@ -47,9 +53,13 @@ class ModelRig {
 
   Sessions& sessions() { return *sessions_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
+  Pipeline& pipeline() { return *pipeline_; }
   Prepared& prepared() { return *prepared_[0]; }  // mutation checks alter it
 
  private:
+  explicit ModelRig(const Checkpoint& checkpoint, int threads);
+  Result<void> open(const RigOptions& options);
+
   const Checkpoint& checkpoint_;
   HostDevice device_;
   std::vector<std::unique_ptr<Prepared>> prepared_;  // one for each stage

@@ -70,8 +70,11 @@ TEST(LogitsFile, IsTheSameHoweverTheModelIsCut) {
   const auto written = [&](const std::vector<std::string>& more) {
     const std::string out = folder.path() + "/out.safetensors";
     std::vector<std::string> arguments = {
-        "logits", kTiny,      "--ids",  kGolden,  "--out",
-        out,      "--chunks", "3,5,37", "--taps", "attn_in,selection,kv_rows,experts,engram_rows,cand_blocks,x_out"};
+        "logits",   kTiny,
+        "--ids",    kGolden,
+        "--out",    out,
+        "--chunks", "3,5,37",
+        "--taps",   "attn_in,selection,kv_rows,experts,engram_rows,cand_blocks,x_out"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Ran ran = run(arguments);
     EXPECT_EQ(ran.status, 0) << ran.err;

@@ -1,7 +1,7 @@
 // Places — the devices that an engine was asked for, a cut of the model over them, and each stage's weights.
 //
-// Owns       the world of simulated devices, tables for them, and the prepared weights; borrows the host and the
-//            checkpoint
+// Owns       the world of simulated devices, tables for them, and the prepared weights; borrows the host
+//            and the checkpoint
 // Errors     open: invalid for devices or a cut · unsupported and exhausted from the weights
 // Threads    as Engine::open
 #pragma once

@@ -8,14 +8,10 @@ namespace manyspan {
 void Model::Layer::attention() {
   const bool source = plan.is_kv_source, index = plan.is_index_source;
   auto down = linear_of(rows.batch.used, {product(s.x8, w.wq_a, s.qr), product(s.x8, w.wkv, s.k)});
-  if (source && plan.ratio == 1) down.parts[down.count++] = product(s.x, w.compress_kv, s.row);
-  if (source && plan.ratio > 1) {
-    down.parts[down.count++] = product(s.x, w.compress_kv, s.a);
-    down.parts[down.count++] = product(s.x, w.compress_gate, s.g);
-  }
+  if (source) compress(down);
   if (index) down.parts[down.count++] = product(s.x, w.index_head_weights, s.index_w);
   step.run(step.k.linear, down);
-  remember(source);
+  remember(source, true);
 
   auto up = linear_of(rows.batch.used, {product(s.qr, w.wq_b, s.q)});
   if (index) up.parts[up.count++] = product(s.qr, w.index_q, s.index_q);
@@ -42,6 +38,26 @@ void Model::Layer::attention() {
   project_out();
 }
 
+// The compressor's inputs, of which remember() makes rows and index keys.              spec 6.3
+void Model::Layer::compress(kernels::Linear& down) {
+  if (plan.ratio == 1) {
+    down.parts[down.count++] = product(s.x, w.compress_kv, s.row);
+  } else {
+    down.parts[down.count++] = product(s.x, w.compress_kv, s.a);
+    down.parts[down.count++] = product(s.x, w.compress_gate, s.g);
+  }
+}
+
+// What layers above may read of positions that nobody else needs: rows and index keys.  spec 7
+void Model::Layer::publish(bool pending) {
+  turn(pending ? &s.expert_mix : nullptr, &s.carry.pre, w.attention_norm);
+  auto down = linear_of(rows.batch.used, {});
+  compress(down);
+  step.run(step.k.linear, down);
+  remember(true, false);
+  step.join();
+}
+
 // Each group of heads through its own rows of wo_a, then all of them through wo_b.
 void Model::Layer::project_out() {
   kernels::Linear each = linear_of(rows.batch.used, {});
@@ -56,12 +72,12 @@ void Model::Layer::project_out() {
 }
 
 // Window keys; at a source the rows and index keys of the groups that this step completes. spec 6.3, 6.4
-void Model::Layer::remember(bool is_source) {
+void Model::Layer::remember(bool is_source, bool keeps_window) {
   kernels::Remember p{};
   p.batch = rows.batch;
   p.eps = b.norm_eps;
   p.rope = rope();
-  p.k = as_const(s.k);
+  if (keeps_window) p.k = as_const(s.k);
   p.k_gain = w.kv_norm;
   p.window = m.cache.window(l);
   if (is_source) {

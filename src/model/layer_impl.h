@@ -17,7 +17,9 @@ struct Model::Layer {
 
   // Reads the streams with s.carry.pre and leaves its output in s.o, to be expanded with s.expert_mix.
   // `pending`: the layer before left such an output too.
-  void block(bool pending);    // spec 6.1
+  void block(bool pending);  // spec 6.1
+  // Of a source: its rows and index keys, and nothing else of the layer.
+  void publish(bool pending);
   void attention();            // spec 6.2 to 6.5: s.x, s.x8 → s.o
   void experts();              // spec 6.6: s.x, s.x8 → s.o
   void engram(std::size_t i);  // spec 8.5: into the streams
@@ -32,7 +34,8 @@ struct Model::Layer {
   void mix(const MixWeights& weights, const MixRows& to);
 
  private:
-  void remember(bool source);
+  void compress(kernels::Linear& down);
+  void remember(bool source, bool window);
   void select();
   void project_out();
 

@@ -21,7 +21,7 @@ std::int64_t StepRows::groups_completed(std::int32_t ratio) const {
 }
 
 // carry → carry                                                                       spec 6
-void Model::run(Step& step, const StepRows& rows, const LayerRange& range, Scratch& s) const {
+void Model::run(Step& step, const StepRows& rows, const LayerRange& range, Depth depth, Scratch& s) const {
   s.carry.pre = s.entry_pre;
   if (range.first == 0) {
     step.run(step.k.embed, {.table = w.embed,
@@ -43,6 +43,10 @@ void Model::run(Step& step, const StepRows& rows, const LayerRange& range, Scrat
     if (captured) {
       layer.capture(
           step.room_for(columns(rows.main_hidden, std::int64_t{plan.draft_target} * b.hidden, b.hidden)));
+    }
+    if (depth == Depth::rows && l == b.kv_sources.back()) {
+      layer.publish(pending);
+      return step.bring_taps_home();
     }
     layer.block(pending);
     pending = true;

@@ -36,6 +36,13 @@ struct StepRows {
   std::int64_t groups_completed(std::int32_t ratio) const;  // by this step's rows, over all runs
 };
 
+// How far up a step's rows go.
+enum class Depth : std::uint8_t {
+  all,  // through every layer
+  rows,  // up to the last KV source, of which only rows and index keys are made: for positions of which nothing above
+  // will be read
+};
+
 class Model {
  public:
   Model(const Blueprint& blueprint, const Schedule& schedule, const Prepared& weights, const Cache& cache)
@@ -43,7 +50,8 @@ class Model {
 
   // The layers of `range` in order. The first of all reads ids; any other finds s.carry as the one before left it,
   // with s.carry.pre in s.entry_pre. After the last of all the head runs on the sampled rows; logits are in s.logits.
-  void run(Step& step, const StepRows& rows, const LayerRange& range, Scratch& s) const;
+  // With Depth::rows the range may end at the last KV source at most, and then leaves no carry but published rows.
+  void run(Step& step, const StepRows& rows, const LayerRange& range, Depth depth, Scratch& s) const;
 
   // What one layer's parts share; a layer's files are methods of it.
   struct Layer;

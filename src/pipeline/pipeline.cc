@@ -82,7 +82,7 @@ Result<void> Pipeline::finish() {
   return first;
 }
 
-Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace) {
+Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace, Depth depth) {
   if (batch.ids.size() > static_cast<std::size_t>(limits_.step_rows) ||
       batch.sampled.size() > static_cast<std::size_t>(limits_.sampled_rows)) {
     (void)finish();  // page tables may be on their way from the caller's memory
@@ -91,56 +91,77 @@ Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace)
                                        std::to_string(limits_.step_rows) + " and " +
                                        std::to_string(limits_.sampled_rows));
   }
-  CHECK(outputs_.size() < static_cast<std::size_t>(limits_.flights), "fewer steps under way than may be");
+  CHECK(under_way_.size() < static_cast<std::size_t>(limits_.flights), "fewer steps under way than may be");
   const std::size_t flight = begun_ % limits_.flights;
-  const auto rows = static_cast<std::int64_t>(batch.ids.size());
+  CHECK(depth == Depth::all || batch.sampled.empty(), "rows that end below the head are not sampled");
   for (const auto& stage : stages_) {
     if (Result<void> begun = stage->begin(flight, batch); !begun.ok()) {
       (void)finish();  // what is enqueued reads the batch
       return begun;
     }
   }
-  const Rows<Bf16> main_hidden = main_hidden_of(trace, rows);
-  for (std::size_t v = 0; v < visits_.size(); ++v) {
-    Stage& stage = *stages_[visits_[v].stage];
-    if (v > 0) {
-      transfers_[v]->land(stage.main(), stage.entry(), rows);
-      stage.append(crossings_[v]);
-    }
-    stage.run(batch, visits_[v].range, main_hidden, trace);
-    if (v + 1 < visits_.size()) transfers_[v + 1]->send(stage.main(), stage.left(), rows);
-  }
-  outputs_.push_back(stages_[visits_.back().stage]->bring_output(flight, batch, want_logits));
+  enqueue_visits(batch, depth, trace);
+  under_way_.push_back({stages_[visits_.back().stage]->bring_output(flight, batch, want_logits), depth});
   for (const auto& stage : stages_) stage->leave(flight);
   ++begun_;
   return {};
 }
 
+// Every visit in order; a step that goes no higher than the last source ends there, and what it published goes on to the
+// stages that keep a copy.
+void Pipeline::enqueue_visits(const Batch& batch, Depth depth, Trace* trace) {
+  const auto rows = static_cast<std::int64_t>(batch.ids.size());
+  const Rows<Bf16> main_hidden = main_hidden_of(trace, rows);
+  const auto above = [&](const Visit& visit) {
+    return depth == Depth::rows && visit.range.first > model_.blueprint.kv_sources.back();
+  };
+  for (std::size_t v = 0; v < visits_.size(); ++v) {
+    Stage& stage = *stages_[visits_[v].stage];
+    const bool published_only = above(visits_[v]);
+    if (published_only && crossings_[v].published.empty()) return;
+    if (v > 0) {
+      transfers_[v]->land(stage.main(), stage.entry(), rows, published_only ? Depth::rows : Depth::all);
+      stage.append(crossings_[v]);
+    }
+    if (!published_only) stage.run(batch, visits_[v].range, depth, main_hidden, trace);
+    if (v + 1 == visits_.size()) return;
+    const bool next_published_only = above(visits_[v + 1]);
+    if (next_published_only && crossings_[v + 1].published.empty()) return;
+    transfers_[v + 1]->send(stage.main(), stage.left(), rows, next_published_only ? Depth::rows : Depth::all);
+  }
+}
+
 Result<Pipeline::Output> Pipeline::end() {
-  CHECK(!outputs_.empty(), "a step is under way");
-  const std::size_t flight = (begun_ - outputs_.size()) % limits_.flights;
-  // Once the last visit is done, so is all that led to it, copies between devices too: then nobody's fault is still
-  // to come.
-  Stage* last = stages_[visits_.back().stage].get();
-  Result<void> ended = last->end(flight);
-  for (const auto& stage : stages_) {
-    if (stage.get() == last) continue;
-    Result<void> here = stage->end(flight);
+  CHECK(!under_way_.empty(), "a step is under way");
+  const std::size_t flight = (begun_ - under_way_.size()) % limits_.flights;
+  // Each device is asked for its fault when all that it does for the step is done, its copies to others too. Once the
+  // last visit is done, that is so for all. A step that ended below does not get so far: then all are waited for first.
+  Result<void> ended;
+  const auto ask = [&](Stage& stage) {
+    Result<void> here = stage.end(flight);
     if (ended.ok() && !here.ok()) ended = std::move(here);
+  };
+  Stage& last = *stages_[visits_.back().stage];
+  ask(last);
+  for (const auto& stage : stages_) {
+    if (stage.get() != &last) ask(*stage);
+  }
+  if (under_way_.front().depth == Depth::rows) {
+    for (const auto& stage : stages_) ask(*stage);
   }
   if (!ended.ok()) {
     // A device skips what it was given before it told its fault, so no step under way can be trusted.
     (void)finish();
-    outputs_.clear();
+    under_way_.clear();
     return std::move(ended).error();
   }
-  const Output out = outputs_.front();
-  outputs_.pop_front();
+  const Output out = under_way_.front().output;
+  under_way_.pop_front();
   return out;
 }
 
 Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {
-  CHECK(outputs_.empty(), "nothing else is under way");
+  CHECK(under_way_.empty(), "nothing else is under way");
   TRY(begin(batch, want_logits, trace));
   return end();
 }

@@ -21,6 +21,7 @@
 #include "model/batch.h"
 #include "model/cache.h"
 #include "model/limits.h"
+#include "model/model.h"
 #include "model/trace.h"
 #include "pipeline/crossing.h"
 #include "prepared/engram_rows.h"
@@ -80,16 +81,18 @@ class Pipeline {
 
   // Enqueues a step, and end() waits for the one that began first. At most limits().flights are under way. The batch
   // must live until its step has ended, a trace too.
+  // With Depth::rows nothing may be sampled.
   // Errors: begin: nothing is under way more than before · end: every step under way is lost with this error
-  Result<void> begin(const Batch& batch, bool want_logits, Trace* trace = nullptr);
+  Result<void> begin(const Batch& batch, bool want_logits, Trace* trace = nullptr, Depth depth = Depth::all);
   Result<Output> end();
-  std::size_t under_way() const { return outputs_.size(); }
+  std::size_t under_way() const { return under_way_.size(); }
 
   // Both at once. Requires: nothing is under way
   Result<Output> step(const Batch& batch, bool want_logits, Trace* trace = nullptr);
 
  private:
   Pipeline(const Model& model, const Limits& limits);
+  void enqueue_visits(const Batch& batch, Depth depth, Trace* trace);
   Rows<Bf16> main_hidden_of(Trace* trace, std::int64_t rows) const;
   const Model model_;
   const Limits limits_;
@@ -98,8 +101,12 @@ class Pipeline {
   std::vector<Crossing> crossings_;
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<Transfer>> transfers_;  // into each visit; null for the first
-  std::deque<Output> outputs_;                        // of the steps under way
-  std::size_t begun_ = 0;                             // steps ever
+  struct UnderWay {
+    Output output;
+    Depth depth;
+  };
+  std::deque<UnderWay> under_way_;
+  std::size_t begun_ = 0;  // steps ever
 };
 
 }  // namespace manyspan

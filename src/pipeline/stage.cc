@@ -48,7 +48,7 @@ Result<Step::Needs> Stage::needs() const {
   rows.most_tokens = limits_.context;
   rows.rows = limits_.step_rows;
   rows.sampled_rows = limits_.sampled_rows;
-  for (const LayerRange& range : part_.layers.ranges) layers().run(step, rows, range, shapes);
+  for (const LayerRange& range : part_.layers.ranges) layers().run(step, rows, range, Depth::all, shapes);
   kernels::Sample sample{};
   sample.logits = as_const(shapes.logits);
   step.run(table_.sample, sample);
@@ -146,14 +146,15 @@ void Stage::append(const Crossing& crossing) {
   }
 }
 
-void Stage::run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& main_hidden, Trace* trace) {
+void Stage::run(const Batch& batch, const LayerRange& range, Depth depth, const Rows<Bf16>& main_hidden,
+                Trace* trace) {
   Step::Lanes lanes = this->lanes();
   std::optional<Step::Tracing> tracing;
   if (trace != nullptr) tracing.emplace(Step::Tracing{*trace, tap_rooms_, host_});
   Step step(table_, lanes, tracing ? &*tracing : nullptr);
   StepRows rows = rows_of(batch);
   rows.main_hidden = main_hidden;
-  layers().run(step, rows, range, scratch_);
+  layers().run(step, rows, range, depth, scratch_);
 }
 
 Pipeline::Output Stage::bring_output(std::size_t flight, const Batch& batch, bool want_logits) {

@@ -58,7 +58,8 @@ class Stage {
   // batch must live until end() has waited for it. `flight` says which of the steps under way it is.
   Result<void> begin(std::size_t flight, const Batch& batch);
   void append(const Crossing& crossing);
-  void run(const Batch& batch, const LayerRange& range, const Rows<Bf16>& main_hidden, Trace* trace);
+  void run(const Batch& batch, const LayerRange& range, Depth depth, const Rows<Bf16>& main_hidden,
+           Trace* trace);
   // Of the stage with the last layer: enqueues the sampling, and the way home of what is asked for.
   Pipeline::Output bring_output(std::size_t flight, const Batch& batch, bool want_logits);
   void leave(std::size_t flight) { main_->record(*flights_[flight].ended); }

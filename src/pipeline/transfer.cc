@@ -65,11 +65,15 @@ Result<std::unique_ptr<Transfer>> Transfer::create(Device& from, Device& to, con
 
 // Of what both sides have.
 void Transfer::copy(Queue& queue, Device& to_place, const Carry& to, Device& from_place, const Carry& from,
-                    std::int64_t rows) const {
+                    std::int64_t rows, Depth depth) const {
   const auto copy = [&](void* to_data, const void* from_data, std::int64_t bytes) {
     if (to_data != nullptr && from_data != nullptr)
       queue.copy(to_place, to_data, from_place, from_data, bytes);
   };
+  for (std::size_t i = 0; i < to.published.size(); ++i) {
+    copy(to.published[i].data, from.published[i].data, rows * to.published[i].cols);
+  }
+  if (depth == Depth::rows) return;
   constexpr std::int64_t kNumber = sizeof(std::int32_t);
   copy(to.streams.data, from.streams.data, rows * to.streams.cols * std::int64_t{sizeof(Bf16)});
   copy(to.pre.data, from.pre.data, rows * to.pre.cols * std::int64_t{sizeof(float)});
@@ -77,31 +81,28 @@ void Transfer::copy(Queue& queue, Device& to_place, const Carry& to, Device& fro
   copy(to.selection.count, from.selection.count, rows * kNumber);
   copy(to.candidates.blocks, from.candidates.blocks, rows * to.candidates.width * kNumber);
   copy(to.candidates.count, from.candidates.count, rows * kNumber);
-  for (std::size_t i = 0; i < to.published.size(); ++i) {
-    copy(to.published[i].data, from.published[i].data, rows * to.published[i].cols);
-  }
 }
 
-void Transfer::send(Queue& sender, const Carry& from, std::int64_t rows) {
+void Transfer::send(Queue& sender, const Carry& from, std::int64_t rows, Depth depth) {
   CHECK(covers(from, outbox_.carry), "the sender has all that crosses");
   Box& landing = landings_[sent_++ % landings_.size()];
   sender.wait(*outbox_.emptied);
-  copy(sender, from_, outbox_.carry, from_, from, rows);
+  copy(sender, from_, outbox_.carry, from_, from, rows, depth);
   sender.record(*outbox_.filled);
 
   copies_->wait(*outbox_.filled);
   copies_->wait(*landing.emptied);
-  copy(*copies_, to_, landing.carry, from_, outbox_.carry, rows);
+  copy(*copies_, to_, landing.carry, from_, outbox_.carry, rows, depth);
   copies_->record(*outbox_.emptied);
   copies_->record(*landing.filled);
 }
 
-void Transfer::land(Queue& receiver, const Carry& to, std::int64_t rows) {
+void Transfer::land(Queue& receiver, const Carry& to, std::int64_t rows, Depth depth) {
   CHECK(landed_ < sent_ && covers(to, outbox_.carry),
         "sent before it lands, where all that crosses has room");
   Box& landing = landings_[landed_++ % landings_.size()];
   receiver.wait(*landing.filled);
-  copy(receiver, to_, to, to_, landing.carry, rows);
+  copy(receiver, to_, to, to_, landing.carry, rows, depth);
   receiver.record(*landing.emptied);
 }
 

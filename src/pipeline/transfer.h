@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "device/device.h"
+#include "model/model.h"
 #include "model/scratch.h"
 #include "pipeline/crossing.h"
 
@@ -24,9 +25,10 @@ class Transfer {
   static Result<std::unique_ptr<Transfer>> create(Device& from, Device& to, const Blueprint& blueprint,
                                                   const Crossing& crossing, const Limits& limits);
 
-  // Enqueue the two halves, for `rows` rows: send() for every step once, then land() for it.
-  void send(Queue& sender, const Carry& from, std::int64_t rows);
-  void land(Queue& receiver, const Carry& to, std::int64_t rows);
+  // Enqueue the two halves, for `rows` rows: send() for every step once, then land() for it. With Depth::rows only what
+  // was published crosses.
+  void send(Queue& sender, const Carry& from, std::int64_t rows, Depth depth);
+  void land(Queue& receiver, const Carry& to, std::int64_t rows, Depth depth);
 
   std::int64_t bytes() const { return 3 * static_cast<std::int64_t>(outbox_.memory.bytes()); }
   Result<void> finish() { return copies_->finish(); }
@@ -41,7 +43,7 @@ class Transfer {
   Transfer(Device& from, Device& to) : from_(from), to_(to) {}
   Result<Box> box(Device& device, const Blueprint& blueprint, const Crossing& crossing, const Limits& limits);
   void copy(Queue& queue, Device& to_place, const Carry& to, Device& from_place, const Carry& from,
-            std::int64_t rows) const;
+            std::int64_t rows, Depth depth) const;
 
   Device& from_;
   Device& to_;

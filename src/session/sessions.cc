@@ -121,11 +121,14 @@ Result<void> Sessions::add(Rows& rows, const Piece& piece, bool logits) {
   return {};
 }
 
-Result<void> Sessions::begin(std::span<const Piece> pieces, bool logits, Trace* trace) {
+Result<void> Sessions::begin(std::span<const Piece> pieces, bool logits, Trace* trace, Depth depth) {
   Rows& rows = rows_[begun_ % rows_.size()];
   rows.clear();
   for (const Piece& piece : pieces) TRY(check(piece));
   for (const Piece& piece : pieces) TRY(add(rows, piece, logits));
+  for (const Piece& piece : pieces) {
+    if (depth == Depth::all) TRY(blank_above(mutable_timeline(piece.session)));
+  }
   rows.pages.resize(std::max(rows.pages.size(), rows.runs.size() * counts_.size()));
   for (const kernels::Run& run : rows.runs) {
     for (std::size_t k = 0; k < counts_.size(); ++k) {
@@ -143,11 +146,12 @@ Result<void> Sessions::begin(std::span<const Piece> pieces, bool logits, Trace* 
                     .wishes = rows.wishes,
                     .engram_rows = rows.engram_views};
   if (trace != nullptr) trace_engram_rows(rows, *trace);
-  TRY(pipeline_.begin(batch, logits, trace));
+  TRY(pipeline_.begin(batch, logits, trace, depth));
   ++begun_;
   for (const kernels::Run& run : rows.runs) {
     slots_[run.slot]->append(std::span(rows.ids).subspan(run.row, run.rows),
                              std::span(rows.classes).subspan(run.row, run.rows));
+    if (depth == Depth::rows) slots_[run.slot]->ran_below(exact_above(slots_[run.slot]->length()));
   }
   return {};
 }

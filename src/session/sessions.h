@@ -64,6 +64,14 @@ class Sessions {
     kernels::Next wish;  // for the rows that are sampled; its position is filled in
   };
 
+  // Exact cone prefill: the first of `length` tokens that must run in all layers, so that a session which holds them is
+  // whole, with its spare, and the last one's logits are right. Those before may run with Depth::rows. 0 where no layer
+  // lies above the last KV source.
+  std::int64_t cone(std::int64_t length) const;
+  // Whether the next token finds all that it reads. Where not, a prompt was broken off between the two depths:
+  // truncate(id, its length) makes the session whole.
+  bool is_whole(SessionId id) const;
+
   // Whether a step would take the piece. Errors: as begin()
   Result<void> check(const Piece& piece) const;
 
@@ -74,7 +82,10 @@ class Sessions {
   // Errors: begin: invalid: a token outside the vocabulary · exhausted: a session past the context; these change no
   //         session · what the pipeline says: then the sessions of the step must be reset · end: then those of all
   //         steps that were under way
-  Result<void> begin(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
+  // With Depth::rows the pieces want nothing, and what they leave is whole only once tokens up to whole_at() have
+  // followed with Depth::all.
+  Result<void> begin(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr,
+                     Depth depth = Depth::all);
   Result<Pipeline::Output> end();
   std::size_t under_way() const { return pipeline_.under_way(); }
 
@@ -128,6 +139,8 @@ class Sessions {
   Result<void> run_again(SessionId id, std::span<const TokenId> tokens, std::span<const std::int64_t> cuts);
   Result<void> begin_replay(SessionId id, std::int64_t from);
   Result<SessionId> take_in(std::span<const SnapshotSection> sections, std::span<const Bytes> rows);
+  Result<void> blank_above(Timeline& timeline);
+  std::int64_t exact_above(std::int64_t length) const;
   std::vector<std::int32_t> classes_of(std::span<const TokenId> tokens) const;
   Timeline& mutable_timeline(SessionId id);
 

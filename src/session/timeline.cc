@@ -20,6 +20,42 @@ std::int32_t Timeline::page_of(std::size_t kind, std::int64_t position) const {
   return page;
 }
 
+Held Timeline::held() const {
+  return {.window_from = std::max(held_.window_from, exact_from_), .tail_from = held_.tail_from};
+}
+
+void Timeline::ran_below(std::int64_t exact_from) {
+  exact_from_ = exact_from;
+  blank_due_ = true;
+}
+
+Result<std::vector<std::int32_t>> Timeline::blank_pages(std::vector<PageCopy>& copies) {
+  std::vector<std::int32_t> pages;
+  if (!blank_due_) return pages;
+  const PageGeometry::Kind& kind = geometry_.kinds[0];
+  const std::int64_t first = std::max(held_.window_from, length() - window_ + 1) / kind.tokens_per_page;
+  for (std::int64_t page = first; page * kind.tokens_per_page < length(); ++page) {
+    TRY(own(0, page, copies));
+    pages.push_back(tables_[0][page % kind.width]);
+  }
+  blank_due_ = false;
+  return pages;
+}
+
+// A page that is there and nobody else's.
+Result<void> Timeline::own(std::size_t kind, std::int64_t page, std::vector<PageCopy>& copies) {
+  std::int32_t& entry = tables_[kind][page % geometry_.kinds[kind].width];
+  if (entry < 0) {
+    entry = TRY(counts_[kind].take());
+  } else if (counts_[kind].shared(entry)) {
+    const std::int32_t own = TRY(counts_[kind].take());
+    copies.push_back({kind, entry, own});
+    counts_[kind].give_back(entry);
+    entry = own;
+  }
+  return {};
+}
+
 Result<void> Timeline::reserve(std::int64_t count, std::vector<PageCopy>& copies) {
   if (const std::size_t after = tokens_.size() + count;
       after > std::min(tokens_.capacity(), classes_.capacity())) {
@@ -29,17 +65,7 @@ Result<void> Timeline::reserve(std::int64_t count, std::vector<PageCopy>& copies
   for (std::size_t k = 0; k < tables_.size(); ++k) {
     const PageGeometry::Kind& kind = geometry_.kinds[k];
     const std::int64_t last = (length() + count - 1) / kind.tokens_per_page;
-    for (std::int64_t page = length() / kind.tokens_per_page; page <= last; ++page) {
-      std::int32_t& entry = tables_[k][page % kind.width];
-      if (entry < 0) {
-        entry = TRY(counts_[k].take());
-      } else if (counts_[k].shared(entry)) {
-        const std::int32_t own = TRY(counts_[k].take());
-        copies.push_back({k, entry, own});
-        counts_[k].give_back(entry);
-        entry = own;
-      }
-    }
+    for (std::int64_t page = length() / kind.tokens_per_page; page <= last; ++page) TRY(own(k, page, copies));
   }
   return {};
 }
@@ -77,6 +103,8 @@ void Timeline::reset() {
   tokens_.clear();
   classes_.clear();
   held_ = {};
+  exact_from_ = 0;
+  blank_due_ = false;
 }
 
 void Timeline::forget(std::int64_t length) {
@@ -101,6 +129,8 @@ void Timeline::share(const Timeline& other) {
   tokens_ = other.tokens_;
   classes_ = other.classes_;
   held_ = other.held_;
+  exact_from_ = other.exact_from_;
+  blank_due_ = other.blank_due_;
   tables_ = other.tables_;
   for (std::size_t k = 0; k < tables_.size(); ++k) {
     for (const std::int32_t page : tables_[k]) {
@@ -147,6 +177,8 @@ Result<std::int32_t> Timeline::begin_replay(std::int64_t from) {
   classes_.resize(from);
   held_ = {.window_from = std::max<std::int64_t>(0, from - window_ + 1), .tail_from = from};
   held_.window_from -= held_.window_from % window.tokens_per_page;
+  exact_from_ = 0;
+  blank_due_ = false;
   const std::int64_t first = held_.window_from / window.tokens_per_page, end = from / window.tokens_per_page;
   const std::int32_t empty = TRY(counts_[0].take());
   for (std::int64_t page = first; page < end; ++page) {

@@ -41,7 +41,7 @@ class Timeline {
   std::int64_t length() const { return static_cast<std::int64_t>(tokens_.size()); }
   const std::vector<TokenId>& tokens() const { return tokens_; }
   const std::vector<std::int32_t>& classes() const { return classes_; }  // Engram's, one a token
-  const Held& held() const { return held_; }
+  Held held() const;
   std::span<const std::int32_t> pages(std::size_t kind) const { return tables_[kind]; }
   // Of a row (or position, for the window) that is held.
   std::int32_t page_of(std::size_t kind, std::int64_t position) const;
@@ -52,6 +52,13 @@ class Timeline {
   // The tokens are in the state now; pages that no later query can reach are given back.
   void append(std::span<const TokenId> tokens, std::span<const std::int32_t> classes);
   void reset();
+
+  // The tokens appended last ran up to the last source only: layers above have no window keys of them, and what they
+  // compute is exact from `exact_from` on.
+  void ran_below(std::int64_t exact_from);
+  // Once before a step that goes through all layers after such tokens: the pages, this session's own, in which their
+  // window keys are missing where the step will look for them; none where nothing is missing.
+  Result<std::vector<std::int32_t>> blank_pages(std::vector<PageCopy>& copies);
 
   // Holds the first `length` tokens alone. What they need and is not held, nobody brings back: see
   // resume_at().
@@ -72,6 +79,7 @@ class Timeline {
   void end_replay(std::int64_t exact_from);
 
  private:
+  Result<void> own(std::size_t kind, std::int64_t page, std::vector<PageCopy>& copies);
   void drop(std::size_t kind, std::int64_t entry);
   void keep_window_from(std::int64_t position);
 
@@ -83,6 +91,8 @@ class Timeline {
   std::vector<std::vector<std::int32_t>> tables_;  // by kind; -1: none
   std::vector<std::vector<std::int32_t>> kept_;    // during a replay: the tables to put back, with references
   Held held_;
+  std::int64_t exact_from_ = 0;  // of the layers above the last source; 0: as far as window keys are held
+  bool blank_due_ = false;
 };
 
 }  // namespace manyspan

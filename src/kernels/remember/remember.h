@@ -9,7 +9,7 @@
 // A group's row is written by the run that holds its last token; a and g of the run's tokens go to the tail,
 // and those of a group that began before the run are read from it.
 //
-// Shapes     k [T, head_dim] bf16, before the norm · a, g [T, head_dim] f32 (ratio > 1) · row [T, head_dim]
+// Shapes     k [T, head_dim] bf16, before the norm (data null: no window keys) · a, g [T, head_dim] f32 (ratio > 1) · row [T, head_dim]
 //            bf16 (ratio 1) · wk [key_dim, head_dim] · published [T, source.row_bytes()], row t where batch row
 //            t ends a group, the others untouched (data null: no other device reads this source) · taps: latent [T, head_dim] bf16, row n is the n-th
 //            group that this batch completes, in batch order

@@ -169,7 +169,9 @@ const char* remember_refuses(const Remember& p) {
 void remember(Queue& queue, const Remember& p) {
   Workers& workers = workers_of(queue);
   const std::int64_t used = rows_used(p.batch.rows, p.batch.used);
-  share(workers, used, 1000 + 8 * p.window.head_dim, [&](std::int64_t t) { window_key(p, t); });
+  if (p.k.data != nullptr) {
+    share(workers, used, 1000 + 8 * p.window.head_dim, [&](std::int64_t t) { window_key(p, t); });
+  }
   if (p.source.pool == nullptr) return;
 
   Cutter cut(p.work);

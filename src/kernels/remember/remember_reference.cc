@@ -129,7 +129,9 @@ void remember(Queue& queue, const Remember& p) {
   const Scratch s = scratch(p, carve);
   Workers& workers = workers_of(queue);
   const std::int64_t used = rows_used(p.batch.rows, p.batch.used);
-  workers.for_each(used, [&](std::int64_t t, int) { window_key(p, t, s.row + t * p.window.head_dim); });
+  if (p.k.data != nullptr) {
+    workers.for_each(used, [&](std::int64_t t, int) { window_key(p, t, s.row + t * p.window.head_dim); });
+  }
   if (p.source.pool == nullptr) return;
 
   const std::int64_t d = p.source.head_dim, ratio = p.source.ratio;

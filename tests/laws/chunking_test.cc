@@ -46,7 +46,7 @@ void any_split_over_devices(const LawCase& law, int seeds) {
 
 class Chunking : public testing::TestWithParam<LawCase> {};
 TEST_P(Chunking, AnySplitOfAPromptGivesTheSameBits) {
-  any_split_gives_the_same_bits(GetParam(), 130, 16, 1, 11);
+  any_split_gives_the_same_bits(GetParam(), 70, 16, 1, 11);
 }
 INSTANTIATE_TEST_SUITE_P(Quick, Chunking, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
 
@@ -56,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Quick, ChunkingOverDevices, testing::ValuesIn(quick_spr
 
 class ChunkingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(ChunkingSlow, AnySplitOfAPromptGivesTheSameBits) {
-  any_split_gives_the_same_bits(GetParam(), 130, GetParam().thorough ? 1 : 8, 8, 11);
+  const bool strict = GetParam().table == &kernels::kReference;
+  any_split_gives_the_same_bits(GetParam(), 130, GetParam().thorough ? 1 : 8, strict ? 2 : 8, 11);
 }
 INSTANTIATE_TEST_SUITE_P(Everywhere, ChunkingSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
 

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Quick, CuttingOverDevices, testing::ValuesIn(quick_spre
 class CuttingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(CuttingSlow, OneCutGivesTheBitsOfOneDevice) { every_single_cut(GetParam()); }
 TEST_P(CuttingSlow, EveryTapIsThatOfOneDevice) { every_tap_is_equal(GetParam()); }
-// All 36 for ten layers; of the 330 for twelve, 30; strict ones seldom.
+// All 36 for ten layers, the one for eight, and every third of the 330 for twelve; strict ones seldom.
 TEST_P(CuttingSlow, EightDevicesInARowGiveTheBitsOfOne) {
   cut_in_eight(GetParam(), GetParam().table == &kernels::kReference ? 9
                            : layers_of(GetParam()) > 10             ? 11

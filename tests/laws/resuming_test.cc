@@ -108,7 +108,7 @@ TEST(SavedFiles, DependOnTheTokensAloneNotOnHowTheyWereRun) {
 class ResumingSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(ResumingSlow, SavedAndRestoredNeverLeft) {
   const bool strict = GetParam().table == &kernels::kReference;
-  saved_and_restored_never_left(GetParam(), 0, strict ? 3 : 8, strict ? 200 : 420, 420);
+  saved_and_restored_never_left(GetParam(), 0, strict ? 2 : 5, strict ? 130 : 300, 300);
 }
 INSTANTIATE_TEST_SUITE_P(Everywhere, ResumingSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
 

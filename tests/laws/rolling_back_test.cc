@@ -116,7 +116,7 @@ TEST(RollingBackCosts, AReplayFindsPagesWhenEverySessionIsFull) {
 
 class RollingBackSlow : public testing::TestWithParam<LawCase> {};
 TEST_P(RollingBackSlow, UndoneTokensNeverHappened) {
-  undone_never_happened(GetParam(), GetParam().thorough ? 40 : 9, past_a_replay(GetParam()), 4);
+  undone_never_happened(GetParam(), GetParam().thorough ? 24 : 9, past_a_replay(GetParam()), 4);
 }
 INSTANTIATE_TEST_SUITE_P(Everywhere, RollingBackSlow, testing::ValuesIn(mostly_fast(law_cases())), law_name);
 

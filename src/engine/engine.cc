@@ -64,16 +64,18 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   const kernels::Table* table = TRY(table_of(options));
   r.checkpoint = TRY(open_checkpoint(options.model));
   const Checkpoint& c = *r.checkpoint;
-  const Limits limits = TRY(limits_of(options, c.blueprint));
+  Limits limits = TRY(limits_of(options, c.blueprint));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (options.threads < 0 || options.threads > 1024)
     return Error(Fault::invalid, "threads must be between 0 and 1024");
   r.device = std::make_unique<HostDevice>(options.threads == 0 ? cores : options.threads);
   r.places = TRY(Places::open(options, *table, c, *r.device, limits));
+  limits.flights = r.places->flights();
   r.engram_tables.emplace(c.weights, c.blueprint);
   r.pipeline = TRY(Pipeline::create(r.places->placement(), r.places->list(), *r.device,
                                     {c.blueprint, c.schedule, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
+  r.loop = TRY(Loop::open(*r.sessions, limits, {.chunk_beside = options.chunk_beside}));
 
   r.origin = snapshot_origin(c.blueprint, c.weights, table->name);
   r.facts = {
@@ -89,54 +91,6 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
       .warnings = c.warnings,
       .capabilities = capabilities_off(c)};
   return std::unique_ptr<Engine>(new Engine(std::move(rooms)));
-}
-
-Result<SessionId> Engine::open_session() {
-  const std::lock_guard lock(rooms_->running);
-  return rooms_->sessions->open();
-}
-
-void Engine::close_session(SessionId session) {
-  const std::lock_guard lock(rooms_->running);
-  rooms_->sessions->close(session);
-}
-
-void Engine::reset_session(SessionId session) {
-  const std::lock_guard lock(rooms_->running);
-  rooms_->sessions->reset(session);
-}
-
-Result<SessionId> Engine::fork_session(SessionId session) {
-  const std::lock_guard lock(rooms_->running);
-  return guarded("forking a session", [&] { return rooms_->sessions->fork(session); });
-}
-
-std::int64_t Engine::session_length(SessionId session) const {
-  const std::lock_guard lock(rooms_->running);
-  return rooms_->sessions->timeline(session).length();
-}
-
-Result<void> Engine::truncate_session(SessionId session, std::int64_t length) {
-  const std::lock_guard lock(rooms_->running);
-  Sessions& sessions = *rooms_->sessions;
-  if (const std::int64_t held = sessions.timeline(session).length(); length < 0 || length > held) {
-    return Error(Fault::invalid, "a length of " + std::to_string(length) + "; the session has " +
-                                     std::to_string(held) + " tokens");
-  }
-  auto done = guarded("shortening a session", [&] { return sessions.truncate(session, length); });
-  if (!done.ok()) sessions.reset(session);
-  return done;
-}
-
-Result<void> Engine::save_session(SessionId session, const std::string& path) {
-  const std::lock_guard lock(rooms_->running);
-  return guarded("saving a session",
-                 [&] { return rooms_->sessions->snapshot(session, rooms_->origin, path); });
-}
-
-Result<SessionId> Engine::load_session(const std::string& path) {
-  const std::lock_guard lock(rooms_->running);
-  return guarded("loading a session", [&] { return rooms_->sessions->restore(rooms_->origin, path); });
 }
 
 const Blueprint& Engine::blueprint() const { return rooms_->checkpoint->blueprint; }

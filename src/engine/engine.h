@@ -8,8 +8,10 @@
 // Requires   a session that is open, wherever one is named
 // Errors     open: not_found, corrupt, unsupported from the checkpoint, unsupported from the table, invalid for an
 //            option, exhausted · generate, logits: invalid for what is asked, exhausted, corrupt, device_lost
-// Threads    any thread may call; calls that run the model wait for each other. A Cancel may be requested
-//            from anywhere
+// Threads    any thread may call, and many may generate at once, each in a session of its own: one thread of
+//            the engine's runs their rows together, step by step. Everything else waits for the steps under
+//            way at most. A Cancel may be requested from anywhere. The engine's end cancels what runs and waits
+//            for whoever is inside; nobody may call any more then
 // Spec       house.md 5, 6
 #pragma once
 
@@ -40,6 +42,7 @@ class Engine {
   // that beginning.
   // Errors: exhausted when EngineOptions::sessions are open
   Result<SessionId> open_session();
+  // A request that is being answered in the session ends first, as cancelled.
   void close_session(SessionId session);
   void reset_session(SessionId session);
 
@@ -49,7 +52,8 @@ class Engine {
 
   // Tokens that a session holds, and taking back all but the first `length` of them, exactly: it goes on as if
   // they had never been run. The last few dozen cost nothing; further back, some windows are run again.
-  // Errors: invalid for a length that it does not have; exhausted, device_lost: then the session is empty
+  // Errors: invalid for a length that it does not have, or while a request is answered in it; exhausted,
+  //         device_lost: then the session is empty
   std::int64_t session_length(SessionId session) const;
   Result<void> truncate_session(SessionId session, std::int64_t length);
 
@@ -61,9 +65,10 @@ class Engine {
   Result<SessionId> load_session(const std::string& path);
 
   // Makes the session hold `request.prompt` (reusing, extending or rebuilding what is there), then samples
-  // until the model stops, a stop string appears, a limit is reached or `cancel` is requested. `sink` is
-  // called with text as it comes, from this thread, and must not call the engine. A request that is refused
-  // leaves the session as it was; after any other error it is reset.
+  // until the model stops, a stop string appears, a limit is reached or `cancel` is requested, which is looked
+  // at before every step. `sink` is called with text as it comes, from the caller's thread: a slow one delays
+  // nobody else. It must not call the engine. A request that is refused leaves the session as it was, so does a
+  // second one while the session answers (invalid); after any other error it is reset.
   Result<Answer> generate(SessionId session, const Request& request,
                           const std::function<void(const OutputPiece&)>& sink = {},
                           const Cancel* cancel = nullptr);

@@ -44,7 +44,7 @@ void append(std::vector<float>& to, const Rows<const float>& rows) {
 Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel) {
   Rooms& r = *rooms_;
   const Blueprint& b = r.checkpoint->blueprint;
-  const std::lock_guard lock(r.running);
+  const Loop::Visit visit(*r.loop);
   const auto count = static_cast<std::int64_t>(request.ids.size());
   if (count == 0) return Error(Fault::invalid, "there are no ids");
   if (request.prompt < 0 || request.prompt > count) {
@@ -56,16 +56,21 @@ Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel
   const auto chosen = TRY(chosen_taps(request.taps, b, r.checkpoint->schedule));
   TraceStore store([&](const std::string& key) { return needed_for(key, chosen); });
 
-  const SessionId session = TRY(r.sessions->open());
+  const SessionId session = TRY(open_session());
   const auto run = [&]() -> Result<Logits> {
     Logits out;
     out.vocabulary = b.vocabulary;
     std::int64_t at = 0;
+    // Each step is posted by itself, so that turns go on in between.
     const auto step = [&](std::int64_t tokens, std::vector<float>& to, Trace* trace) -> Result<void> {
       if (cancel != nullptr && cancel->requested()) return Error(Fault::invalid, "cancelled");
       const Sessions::Piece piece{
           session, std::span(request.ids).subspan(at, tokens), Sessions::Want::all, {}};
-      append(to, TRY(r.sessions->step({&piece, 1}, true, trace)).logits);
+      TRY(r.loop->call("computing logits", [&](Sessions& sessions, Scheduler& scheduler) -> Result<void> {
+        scheduler.settle();
+        append(to, TRY(sessions.step({&piece, 1}, true, trace)).logits);
+        return {};
+      }));
       at += tokens;
       return {};
     };
@@ -75,7 +80,10 @@ Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel
       const bool rows = key.ends_with(".kv_rows"), keys = key.ends_with(".index_k");
       if (!rows && !keys) continue;
       const LayerId source{std::stoi(key.substr(1))};
-      const auto held = TRY(r.sessions->source_rows(session, source));
+      const auto held = TRY(r.loop->call("reading rows", [&](Sessions& sessions, Scheduler& scheduler) {
+        scheduler.settle();
+        return sessions.source_rows(session, source);
+      }));
       out.taps[key] =
           rows ? bf16_tap(held.rows, b.head_dim, held.values) : bf16_tap(held.rows, b.index_dim, held.keys);
     }
@@ -83,7 +91,7 @@ Result<Logits> Engine::logits(const LogitsRequest& request, const Cancel* cancel
     return out;
   };
   auto result = guarded("computing logits", run);
-  r.sessions->close(session);
+  close_session(session);
   return result;
 }
 

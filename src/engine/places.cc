@@ -82,6 +82,10 @@ Result<void> Places::load(const EngineOptions& options, const kernels::Table& ta
   return {};
 }
 
+std::int32_t Places::flights() const {
+  return world_ == nullptr ? 1 : static_cast<std::int32_t>(visits(placement_).size());
+}
+
 std::int64_t Places::weight_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& prepared : prepared_) bytes += prepared->bytes;

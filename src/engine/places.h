@@ -39,6 +39,8 @@ class Places {
   const Placement& placement() const { return placement_; }
   std::span<const Pipeline::Place> list() const { return list_; }  // one for each stage
   std::int64_t weight_bytes() const;
+  // Steps under way that give every visit work: as many as visits on devices that run late, one on the host.
+  std::int32_t flights() const;
 
  private:
   Places() = default;

@@ -28,6 +28,7 @@ struct Sampling {
 struct Request {
   std::vector<TokenId> prompt{};  // not empty
   std::int64_t max_tokens = 0;    // 0: as many as fit the context
+  bool past_end = false;          // the model's end token ends nothing: for measuring
   Sampling sampling{};
   std::vector<std::string> stop{};  // at most 16, none empty
   // How the output is taken apart. Plain: nothing but text and stop strings.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "device/host_device.h"
 #include "engine/checkpoint.h"
 #include "engine/engine.h"
+#include "engine/loop.h"
 #include "engine/places.h"
 #include "pipeline/pipeline.h"
 #include "prepared/engram_rows.h"
@@ -21,11 +21,11 @@ struct Engine::Rooms {
   std::unique_ptr<Places> places;
   std::optional<EngramTables> engram_tables;
   std::unique_ptr<Pipeline> pipeline;
-  std::unique_ptr<Sessions> sessions;
+  std::unique_ptr<Sessions> sessions;  // the loop's, once it runs
+  std::unique_ptr<Loop> loop;
 
   EngineFacts facts;
   SnapshotOrigin origin;  // of what this engine saves
-  std::mutex running;     // held by whoever uses sessions
 };
 
 }  // namespace manyspan

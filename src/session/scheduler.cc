@@ -41,16 +41,58 @@ void Scheduler::end_turn(TurnId id, Ending ending, const Error* error) {
 }
 
 bool Scheduler::work() {
+  end_cancelled();
   while (under_way_.size() < static_cast<std::size_t>(limits_.flights) && begin_step()) {
     counts_.most_under_way = std::max(counts_.most_under_way, under_way_.size());
   }
   if (under_way_.empty()) return false;
+  end_step();
+  return true;
+}
+
+void Scheduler::settle() {
+  while (!under_way_.empty()) end_step();
+}
+
+void Scheduler::abandon(const Error& error) {
+  while (sessions_.under_way() > 0) {
+    if (!sessions_.end().ok()) break;  // the others are lost with it
+  }
+  std::vector<std::vector<Share>> lost(under_way_.begin(), under_way_.end());
+  under_way_.clear();
+  lost.emplace_back();
+  for (const auto& [id, running] : turns_) lost.back().push_back({id, running.turn.session, false});
+  fail_all(lost, error);
+}
+
+std::optional<Scheduler::TurnId> Scheduler::turn_of(SessionId session) const {
+  for (const auto& [id, running] : turns_) {
+    if (running.turn.session == session) return id;
+  }
+  return std::nullopt;
+}
+
+std::vector<Scheduler::TurnId> Scheduler::all_turns() const {
+  std::vector<TurnId> all;
+  for (const auto& [id, running] : turns_) all.push_back(id);
+  return all;
+}
+
+void Scheduler::end_cancelled() {
+  std::vector<TurnId> cancelled;
+  for (const auto& [id, running] : turns_) {
+    const Cancel* c = running.turn.cancelled;
+    if (c != nullptr && c->requested()) cancelled.push_back(id);
+  }
+  for (const TurnId id : cancelled) cancel(id);
+}
+
+void Scheduler::end_step() {
   const auto output = sessions_.end();
   if (!output.ok()) {
     const std::vector<std::vector<Share>> lost(under_way_.begin(), under_way_.end());
     under_way_.clear();
-    fail_all(lost, output.error());
-    return true;
+    return fail_all(lost, output.error());
   }
   const std::vector<Share> shares = std::move(under_way_.front());
   under_way_.pop_front();
@@ -66,7 +108,6 @@ bool Scheduler::work() {
       end_turn(share.turn, Ending::enough, nullptr);
     }
   }
-  return true;
 }
 
 void Scheduler::take(TurnId id, TokenId token, float logprob) {
@@ -135,17 +176,19 @@ void Scheduler::add_prompts(std::vector<Sessions::Piece>& pieces, std::vector<Sh
   }
 }
 
+// A session that is emptied may have gone on to another turn since its lost step: of a turn that was cancelled.
 void Scheduler::fail_all(const std::vector<std::vector<Share>>& steps, const Error& error) {
-  std::set<TurnId> lost;
+  std::set<std::int64_t> emptied;
   for (const auto& shares : steps) {
     for (const Share& share : shares) {
-      lost.insert(share.turn);
-      if (sessions_.is_open(share.session))
-        sessions_.reset(share.session);  // also of a turn that was cancelled
+      if (sessions_.is_open(share.session) && emptied.insert(share.session.value).second)
+        sessions_.reset(share.session);
     }
   }
-  for (const TurnId id : lost) {
-    if (turns_.contains(id)) end_turn(id, Ending::failed, &error);
+  for (const TurnId id : all_turns()) {
+    const auto at = turns_.find(id);
+    if (at != turns_.end() && emptied.contains(at->second.turn.session.value))
+      end_turn(id, Ending::failed, &error);
   }
 }
 

@@ -6,9 +6,10 @@
 // the stages without waiting. So nobody starves, and how turns meet in steps changes no bit of any of them.
 //
 // Requires   a session has one turn at a time
-// Errors     told to the turn's `ended`: a fault of a device ends all turns that had a step under way, and empties their
-//            sessions; the others go on
-// Threads    one thread at a time; drawn() and ended() are called from work() and cancel(), and may add turns
+// Errors     told to the turn's `ended`: a fault of a device ends all turns whose sessions had a step under way,
+//            and empties those; the others go on
+// Threads    one thread at a time, but for a Cancel; drawn() and ended() are called from work(), settle(),
+//            cancel() and abandon(), and may add turns
 // Spec       house.md 6; performance.md 4 (P4)
 #pragma once
 
@@ -16,8 +17,10 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "base/cancel.h"
 #include "session/sessions.h"
 
 namespace manyspan {
@@ -37,6 +40,7 @@ struct Turn {
   // Null: nothing is drawn after the prompt.
   std::function<bool(TokenId, float)> drawn{};
   std::function<void(Ending, const Error*)> ended{};
+  const Cancel* cancelled = nullptr;  // looked at before every step, until the turn has ended
 };
 
 class Scheduler {
@@ -56,8 +60,14 @@ class Scheduler {
 
   // Begins what can be begun, and waits for the oldest step. False: there is nothing to do.
   bool work();
+  // Waits for all steps under way and begins none, for whoever changes what a session holds.
+  void settle();
+  // Ends all turns, those under way included, and empties their sessions: for when work() could not go on.
+  void abandon(const Error& error);
 
   std::size_t turns() const { return turns_.size(); }
+  std::optional<TurnId> turn_of(SessionId session) const;
+  std::vector<TurnId> all_turns() const;
   // Steps and rows since the beginning, for whoever measures.
   struct Counts {
     std::int64_t steps = 0, prompt_rows = 0, decode_rows = 0;
@@ -80,6 +90,8 @@ class Scheduler {
   };
 
   bool begin_step();
+  void end_step();
+  void end_cancelled();
   void add_decoders(std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares);
   void add_prompts(std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares);
   void take(TurnId id, TokenId token, float logprob);

@@ -37,7 +37,7 @@ void expect_same(const Logits& a, const Logits& b) {
   }
 }
 
-TEST(Places, EveryCutGivesTheSameBits) {
+TEST(PlacesSlow, EveryCutGivesTheSameBits) {
   for (const char* name : {"t1_base", "t2_multi"}) {
     const auto whole = opened({.model = data(name)});
     const Logits right = logits_of(*whole);

@@ -23,10 +23,10 @@ Loop::~Loop() {
   if (!thread_.joinable()) return;
   {
     std::unique_lock lock(mutex_);
-    closing_ = true;
+    asked_ = Asked::cancel_all;
     posted_.notify_one();
     left_.wait(lock, [&] { return inside_ == 0; });
-    over_ = true;
+    asked_ = Asked::end;
     posted_.notify_one();
   }
   thread_.join();
@@ -52,18 +52,20 @@ void Loop::run(const std::function<void()>& body) {
   done_.wait(lock, [&] { return posted.done; });
 }
 
-// Takes what was posted; with nothing else to do, waits for it. False: it is over.
-bool Loop::await(std::vector<Posted*>& posted, bool idle) {
+// Takes what was posted; with nothing else to do, waits for it.
+Loop::Asked Loop::await(std::vector<Posted*>& posted, bool idle) {
   std::unique_lock lock(mutex_);
-  if (idle) posted_.wait(lock, [&] { return over_ || !inbox_.empty(); });
+  if (idle) posted_.wait(lock, [&] { return asked_ == Asked::end || !inbox_.empty(); });
   posted.swap(inbox_);
-  return !over_;
+  return asked_;
 }
 
 void Loop::work() {
   std::vector<Posted*> posted;
   bool idle = false;
-  while (await(posted, idle)) {
+  for (;;) {
+    const Asked asked = await(posted, idle);
+    if (asked == Asked::end) return;
     for (Posted* p : posted) {
       p->body();
       const std::lock_guard lock(mutex_);
@@ -71,18 +73,16 @@ void Loop::work() {
       done_.notify_all();
     }
     posted.clear();
-    idle = !step();
+    idle = !step(asked == Asked::cancel_all);
   }
 }
 
 // The thread's root: what the standard library throws ends here, and everybody is told.
-bool Loop::step() {
+bool Loop::step(bool closing) {
   const auto stepped = guarded("running a step", [&]() -> Result<bool> {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!closing_) return scheduler_.work();
+    if (closing) {
+      for (const Scheduler::TurnId id : scheduler_.all_turns()) scheduler_.cancel(id);
     }
-    for (const Scheduler::TurnId id : scheduler_.all_turns()) scheduler_.cancel(id);
     return scheduler_.work();
   });
   if (stepped.ok()) return stepped.value();

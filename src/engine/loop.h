@@ -10,6 +10,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -63,8 +64,9 @@ class Loop {
   Loop(Sessions& sessions, const Limits& limits, const Scheduler::Options& options);
   void run(const std::function<void()>& body);
   void work();
-  bool await(std::vector<Posted*>& posted, bool idle);
-  bool step();
+  enum class Asked : std::uint8_t { go_on, cancel_all, end };
+  Asked await(std::vector<Posted*>& posted, bool idle);
+  bool step(bool closing);
 
   Sessions& sessions_;
   Scheduler scheduler_;  // the thread's
@@ -73,8 +75,7 @@ class Loop {
   std::condition_variable posted_, done_, left_;
   std::vector<Posted*> inbox_;
   int inside_ = 0;  // callers
-  bool closing_ = false;
-  bool over_ = false;
+  Asked asked_ = Asked::go_on;
   std::thread thread_;  // last: it uses all of the above
 };
 

@@ -31,7 +31,7 @@ Result<std::int64_t> reuse(Sessions& sessions, Scheduler& scheduler, SessionId s
     const auto most = std::min(held.size(), prompt.size() - 1);
     return std::mismatch(held.begin(), held.begin() + most, prompt.begin()).first - held.begin();
   };
-  if (const auto all = shared_now(); all == std::ssize(held))
+  if (const auto all = shared_now(); all == std::ssize(held) && sessions.is_whole(session))
     return all;        // a session that goes on need not wait for steps under way
   scheduler.settle();  // which may empty a session
   const std::int64_t shared = shared_now();

@@ -75,7 +75,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   r.pipeline = TRY(Pipeline::create(r.places->placement(), r.places->list(), *r.device,
                                     {c.blueprint, c.schedule, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
-  r.loop = TRY(Loop::open(*r.sessions, limits, {.chunk_beside = options.chunk_beside}));
+  r.loop = TRY(Loop::open(*r.sessions, limits, {.chunk_beside = options.chunk_beside, .cone = options.cone}));
 
   r.origin = snapshot_origin(c.blueprint, c.weights, table->name);
   r.facts = {

@@ -35,6 +35,7 @@ struct EngineOptions {
   int sessions = 1;          // open at once
   int step_rows = 256;       // prompt tokens run together: more is faster and takes more scratch
   int chunk_beside = 64;  // prompt tokens of a step while others decode: more delays these; 0: as many as fit
+  bool cone = true;       // early tokens of a prompt run up to the last KV source only; the bits are the same
   bool every_logit = false;  // room for logits of all rows of a step, as logits() needs it
   std::function<void(const LoadProgress&)> progress{};  // now and then while opening, from the opening thread
   const Cancel* cancel = nullptr;                       // ends the opening

@@ -20,6 +20,8 @@ Scheduler::Scheduler(Sessions& sessions, const Limits& limits, const Options& op
 Result<Scheduler::TurnId> Scheduler::add(Turn turn) {
   TRY(sessions_.check({turn.session, turn.prompt, Sessions::Want::last, {}}));
   const TurnId id = ++last_;
+  const std::int64_t after = sessions_.timeline(turn.session).length() + std::ssize(turn.prompt);
+  if (options_.cone) turns_[id].cone = sessions_.cone(after);
   prompts_.push_back(id);
   turns_[id].turn = std::move(turn);
   return id;
@@ -123,15 +125,17 @@ void Scheduler::take(TurnId id, TokenId token, float logprob) {
 bool Scheduler::begin_step() {
   std::vector<Sessions::Piece> pieces;
   std::vector<Share> shares;
-  add_decoders(pieces, shares);
-  add_prompts(pieces, shares);
+  const Depth depth = next_depth();
+  if (depth == Depth::all) add_decoders(pieces, shares);
+  add_prompts(depth, pieces, shares);
   if (pieces.empty()) return false;
   for (const Share& share : shares) ++turns_[share.turn].under_way;
-  const Result<void> begun = sessions_.begin(pieces, false);
+  const Result<void> begun = sessions_.begin(pieces, false, nullptr, depth);
   if (!begun.ok()) {
     fail_all({shares}, begun.error());
     return !turns_.empty();
   }
+  last_depth_ = depth;
   ++counts_.steps;
   under_way_.push_back(std::move(shares));
   return true;
@@ -151,13 +155,38 @@ void Scheduler::add_decoders(std::vector<Sessions::Piece>& pieces, std::vector<S
   }
 }
 
-void Scheduler::add_prompts(std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares) {
+// Whether a prompt's next tokens run up to the last KV source only.
+bool Scheduler::is_below(TurnId id) const {
+  const Running& r = turns_.at(id);
+  return sessions_.timeline(r.turn.session).length() < r.cone;
+}
+
+// The rows of a step go equally far up. Where some wait for either kind, the kinds take turns.
+Depth Scheduler::next_depth() const {
+  const auto below = std::count_if(prompts_.begin(), prompts_.end(), [&](TurnId id) { return is_below(id); });
+  if (below == 0) return Depth::all;
+  if (ready_.empty() && below == std::ssize(prompts_)) return Depth::rows;
+  return last_depth_ == Depth::rows ? Depth::all : Depth::rows;
+}
+
+void Scheduler::add_prompts(Depth depth, std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares) {
   std::size_t room = limits_.step_rows - pieces.size();
   room = std::min<std::size_t>(room, decoding_ > 0 ? options_.chunk_beside : options_.chunk);
   for (std::size_t seen = prompts_.size(); seen > 0 && room > 0; --seen) {
     const TurnId id = prompts_.front();
     Running& r = turns_[id];
-    const std::size_t left = r.turn.prompt.size() - r.prompt_begun, count = std::min(left, room);
+    const bool below = is_below(id);
+    if (below != (depth == Depth::rows)) {
+      prompts_.pop_front();
+      prompts_.push_back(id);
+      continue;
+    }
+    const std::size_t left = r.turn.prompt.size() - r.prompt_begun;
+    std::size_t count = std::min(left, room);
+    if (below) {
+      count = std::min<std::size_t>(count, r.cone - sessions_.timeline(r.turn.session).length());
+      counts_.rows_below += static_cast<std::int64_t>(count);
+    }
     const bool sampled = count == left && r.turn.drawn;
     const auto rows = std::count_if(shares.begin(), shares.end(), [](const Share& s) { return s.sampled; });
     if (sampled && rows == limits_.sampled_rows) return;

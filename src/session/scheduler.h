@@ -5,7 +5,7 @@
 // most one chunk of prompts beside, from whoever has waited longest. Chunks of one prompt follow each other through
 // the stages without waiting. So nobody starves, and how turns meet in steps changes no bit of any of them.
 //
-// Requires   a session has one turn at a time
+// Requires   a session has one turn at a time, and is whole when it begins (Sessions::is_whole)
 // Errors     told to the turn's `ended`: a fault of a device ends all turns whose sessions had a step under way,
 //            and empties those; the others go on
 // Threads    one thread at a time, but for a Cancel; drawn() and ended() are called from work(), settle(),
@@ -48,6 +48,7 @@ class Scheduler {
   struct Options {
     std::int32_t chunk = 0;          // most prompt tokens of a step; 0: as many as a step takes
     std::int32_t chunk_beside = 64;  // the same while anybody decodes
+    bool cone = true;  // prompts run in all layers only from Sessions::cone() on; the bits are the same
   };
   Scheduler(Sessions& sessions, const Limits& limits, const Options& options);
 
@@ -71,6 +72,7 @@ class Scheduler {
   // Steps and rows since the beginning, for whoever measures.
   struct Counts {
     std::int64_t steps = 0, prompt_rows = 0, decode_rows = 0;
+    std::int64_t rows_below = 0;  // of the prompts' rows, those that ran up to the last KV source only
     std::size_t most_under_way = 0;
   };
   const Counts& counts() const { return counts_; }
@@ -79,6 +81,7 @@ class Scheduler {
   struct Running {
     Turn turn;
     std::size_t prompt_begun = 0;  // tokens of the prompt that are in a step, or were
+    std::int64_t cone = 0;         // position from which on they run in all layers
     TokenId next{-1};              // drawn, and not yet in a step
     int under_way = 0;             // steps
   };
@@ -90,10 +93,12 @@ class Scheduler {
   };
 
   bool begin_step();
+  bool is_below(TurnId id) const;
+  Depth next_depth() const;
   void end_step();
   void end_cancelled();
   void add_decoders(std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares);
-  void add_prompts(std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares);
+  void add_prompts(Depth depth, std::vector<Sessions::Piece>& pieces, std::vector<Share>& shares);
   void take(TurnId id, TokenId token, float logprob);
   void end_turn(TurnId id, Ending ending, const Error* error);
   void fail_all(const std::vector<std::vector<Share>>& steps, const Error& error);
@@ -107,6 +112,7 @@ class Scheduler {
   std::size_t decoding_ = 0;    // turns past their prompt
   std::deque<std::vector<Share>> under_way_;
   TurnId last_ = 0;
+  Depth last_depth_ = Depth::all;  // of the step that began last
   Counts counts_;
 };
 

@@ -72,6 +72,7 @@ Result<void> check_contents(const SnapshotSection& s, Bytes rows, const Blueprin
 
 Result<void> Sessions::snapshot(SessionId id, const SnapshotOrigin& origin, const std::string& path) {
   const Timeline& t = timeline(id);
+  if (!is_whole(id)) TRY(truncate(id, t.length()));
   const std::vector<SnapshotSection> sections = snapshot_sections(blueprint_, t.length());
   const auto header = write_header({t.length(), snapshot_bytes(sections), origin});
   std::vector<std::vector<std::byte>> written;

@@ -104,17 +104,21 @@ void on_is_as_off(const LawCase& law, std::int32_t devices, std::uint64_t seed) 
   }
 }
 
-// A prompt that is broken off between the depths is made whole by a replay.
-void broken_off_is_mended(const LawCase& law, std::uint64_t seed) {
+// A prompt that is broken off between the depths is made whole by a replay: when asked for, and before it is saved.
+void broken_off_is_mended(const LawCase& law, std::uint64_t seed, bool by_saving) {
   std::mt19937 random(seed);
   Side on(law, 1, seed), off(law, 1, seed);
   const std::vector<TokenId> tokens = long_prompt(law, 160);
   on.run(tokens, 70, Depth::rows, Sessions::Want::nothing, random);
   on.run(tokens, 75, Depth::all, Sessions::Want::nothing, random);
   EXPECT_FALSE(on.rig->sessions().is_whole(on.session));
-  ASSERT_TRUE(on.rig->sessions().truncate(on.session, 75).ok());
-  EXPECT_TRUE(on.rig->sessions().is_whole(on.session));
   off.run(tokens, 75, Depth::all, Sessions::Want::nothing, random);
+  if (by_saving) {
+    EXPECT_EQ(on.saved() == off.saved(), true);
+  } else {
+    ASSERT_TRUE(on.rig->sessions().truncate(on.session, 75).ok());
+  }
+  EXPECT_TRUE(on.rig->sessions().is_whole(on.session));
   EXPECT_EQ(first_difference(off.run(tokens, 90, Depth::all, Sessions::Want::all, random),
                              on.run(tokens, 90, Depth::all, Sessions::Want::all, random)),
             -1);
@@ -122,7 +126,10 @@ void broken_off_is_mended(const LawCase& law, std::uint64_t seed) {
 
 class Cone : public testing::TestWithParam<LawCase> {};
 TEST_P(Cone, OnIsAsOff) { on_is_as_off(GetParam(), 2, 1); }
-TEST_P(Cone, APromptThatIsBrokenOffIsMended) { broken_off_is_mended(GetParam(), 2); }
+TEST_P(Cone, APromptThatIsBrokenOffIsMended) {
+  broken_off_is_mended(GetParam(), 2, false);
+  broken_off_is_mended(GetParam(), 3, true);
+}
 INSTANTIATE_TEST_SUITE_P(Quick, Cone, testing::ValuesIn(mostly_fast(quick_law_cases())), law_name);
 
 class ConeSlow : public testing::TestWithParam<LawCase> {};

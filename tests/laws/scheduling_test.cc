@@ -32,7 +32,9 @@ std::vector<Wanted> some_turns(const LawCase& law, std::size_t count, std::mt199
   std::vector<Wanted> turns;
   for (std::size_t i = 0; i < count; ++i) {
     Wanted w{law_prompt(law.model, i), 1 + random() % 12, {}};
-    w.prompt.resize(1 + random() % std::min<std::size_t>(w.prompt.size(), 60));
+    // One in three is long enough for a cone.
+    const std::size_t longest = i % 3 == 0 ? w.prompt.size() : std::min<std::size_t>(w.prompt.size(), 40);
+    w.prompt.resize(i % 3 == 0 ? longest : 1 + random() % longest);
     if (i % 2 == 1)
       w.wish = {.temperature = 0.9f, .top_p = 0.95f, .min_p = 0, .top_k = 0, .seed = i, .position = {0}};
     if (i % 2 == 0)
@@ -60,7 +62,7 @@ std::vector<Told> each_alone(const LawCase& law, const std::vector<Wanted>& turn
   std::vector<Told> all;
   for (const Wanted& wanted : turns) {
     Told told;
-    Scheduler scheduler(rig.sessions(), RigOptions{}.limits, {});
+    Scheduler scheduler(rig.sessions(), RigOptions{}.limits, {.cone = false});
     const SessionId session = rig.sessions().open().value();
     EXPECT_TRUE(scheduler.add(turn_of(session, wanted, told)).ok());
     while (scheduler.work()) {
@@ -74,7 +76,7 @@ std::vector<Told> each_alone(const LawCase& law, const std::vector<Wanted>& turn
 struct World {
   std::unique_ptr<SimWorld> sim;
   std::unique_ptr<ModelRig> rig;
-  Limits limits{.step_rows = 24, .sampled_rows = 4, .sessions = 6, .context = 512};
+  Limits limits{.step_rows = 24, .sampled_rows = 4, .sessions = 6, .context = 512, .spare_window = 3};
 
   World(const LawCase& law, std::int32_t devices, std::int32_t flights, std::uint64_t seed,
         bool at_once = false) {
@@ -117,6 +119,9 @@ void together_is_as_alone(const LawCase& law, std::int32_t devices, std::int32_t
     sessions.close(open[i]);
   }
   EXPECT_EQ(sessions.pages_used(), 0);
+  std::int64_t below = 0;
+  for (const Wanted& w : turns) below += sessions.cone(std::ssize(w.prompt));
+  EXPECT_EQ(scheduler.counts().rows_below, below);
   EXPECT_EQ(scheduler.counts().most_under_way, static_cast<std::size_t>(flights)) << "seed " << seed;
 }
 

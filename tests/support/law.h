@@ -28,7 +28,7 @@ struct LawCase {
 };
 
 std::vector<LawCase> law_cases();
-std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi: for every build, sanitized ones too
+std::vector<LawCase> quick_law_cases();  // t1_base and t2_multi in fast numerics: for sanitized builds too
 // Those in fast numerics, and t1_base in strict: for laws whose runs are long.
 std::vector<LawCase> mostly_fast(std::vector<LawCase> cases);
 // One of them, for what depends on lengths and pages alone: two sources of ratio 2, one of ratio 1, in fast

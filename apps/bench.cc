@@ -1,7 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <fmt/core.h>
+#include <optional>
 #include <random>
+#include <string_view>
+#include <thread>
 
 #include "apps/command.h"
 #include "apps/engine_options.h"
@@ -10,6 +14,7 @@
 #include "apps/model_files.h"
 #include "apps/option_checks.h"
 #include "apps/read_speed.h"
+#include "apps/status.h"
 #include "apps/streams.h"
 #include "apps/weight_traffic.h"
 #include "engine/checkpoint.h"
@@ -20,7 +25,7 @@ namespace {
 constexpr std::int64_t kMemoryBytes = std::int64_t{256}
                                       << 20;  // more than any cache of this machine's kind holds
 constexpr std::int64_t kDecoded = 64;         // tokens of one measurement
-constexpr std::int64_t kFewest = 16;          // that make one
+constexpr int kMostBatch = 256;
 constexpr int kStepRows = 256;
 
 struct Measured {
@@ -51,6 +56,22 @@ std::vector<TokenId> random_prompt(std::int64_t length, std::uint32_t seed, std:
   return ids;
 }
 
+// "1,8": how many sessions decode at once, one measurement after another.
+Result<std::vector<int>> read_batches(std::string_view list) {
+  std::vector<int> batches;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const std::string_view item = list.substr(0, comma);
+    int batch = 0;
+    const auto [rest, fault] = std::from_chars(item.data(), item.data() + item.size(), batch);
+    if (fault != std::errc() || rest != item.data() + item.size() || batch < 1 || batch > kMostBatch)
+      return misuse(fmt::format("--batch: \"{}\" is no number from 1 to {}", item.substr(0, 40), kMostBatch));
+    batches.push_back(batch);
+    if (comma == std::string_view::npos) return batches;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 class Bench final : public Command {
  public:
   About about() const override {
@@ -66,14 +87,18 @@ class Bench final : public Command {
     options.add_option("--repetitions", repetitions_, "Measurements of each kind; 0: 5, or 3 with --quick")
         ->transform(whole_number(0, 1000))
         ->type_name("N");
+    options.add_option("--batch", batches_, "Sessions that decode at once, one measurement for each number")
+        ->type_name("N,N...");
   }
 
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
 
   Result<void> run(const Common& common) override {
     cancel_ = common.cancel;
-    engine_ = TRY(engine_options_.open(common, {.step_rows = kStepRows}));
-    session_ = TRY(engine_->open_session());
+    const std::vector<int> batches = TRY(read_batches(batches_));
+    const int sessions = *std::max_element(batches.begin(), batches.end());
+    engine_ = TRY(engine_options_.open(common, {.sessions = sessions, .step_rows = kStepRows}));
+    for (int i = 0; i < sessions; ++i) sessions_.push_back(TRY(engine_->open_session()));
     TRY(measure_roof());
     const std::int64_t context = engine_->facts().context;
     if (context < 2) return Error(Fault::invalid, "--context: a bench needs at least 2");
@@ -84,7 +109,9 @@ class Bench final : public Command {
     }
     TRY(generate(std::min<std::int64_t>(64, context / 2), 8));  // warms up caches, pages and threads
     for (const std::int64_t length : within(lengths, context - 1)) TRY(prefill(length));
-    for (const std::int64_t depth : within(depths, context - kDecoded)) TRY(decode(depth));
+    for (const std::int64_t depth : within(depths, context - kDecoded)) {
+      for (const int batch : batches) TRY(decode(depth, batch));
+    }
     return {};
   }
 
@@ -110,14 +137,19 @@ class Bench final : public Command {
     return {};
   }
 
-  // A session that knows nothing, and a prompt never seen before.
-  Result<Answer> generate(std::int64_t prompt, std::int64_t tokens) {
-    engine_->reset_session(session_);
+  Request request(std::int64_t prompt, std::int64_t tokens) {
     Request request;
     request.prompt = random_prompt(prompt, ++seed_, engine_->blueprint().vocabulary);
     request.max_tokens = tokens;
+    request.past_end = true;  // so that every answer is as long as asked for
     request.plain = true;
-    return engine_->generate(session_, request, {}, cancel_);
+    return request;
+  }
+
+  // A session that knows nothing, and a prompt never seen before.
+  Result<Answer> generate(std::int64_t prompt, std::int64_t tokens) {
+    engine_->reset_session(sessions_[0]);
+    return engine_->generate(sessions_[0], request(prompt, tokens), {}, cancel_);
   }
 
   Result<void> prefill(std::int64_t length) {
@@ -142,32 +174,52 @@ class Bench final : public Command {
                 static_cast<double>(length) / seconds.median());
   }
 
-  Result<void> decode(std::int64_t depth) {
-    Measured rates;
-    // A model may end its answer early; such a try counts for nothing.
-    for (int tries = 0; static_cast<int>(rates.values.size()) < repetitions() && tries < 8 * repetitions();
-         ++tries) {
-      const Answer answer = TRY(generate(depth, kDecoded));
-      if (cancel_->requested()) return {};
-      const auto made = static_cast<std::int64_t>(answer.ids.size()) - 1;
-      if (made < kFewest) continue;
-      rates.values.push_back(static_cast<double>(made) / answer.decode_seconds);
+  // Tokens a second of all sessions together. Each has read its prompt before, so that all decode all along.
+  Result<double> decode_together(std::int64_t depth, int batch) {
+    std::vector<Request> requests;
+    for (int i = 0; i < batch; ++i) {
+      requests.push_back(request(depth, 1));
+      engine_->reset_session(sessions_[i]);
+      TRY(engine_->generate(sessions_[i], requests[i], {}, cancel_));
+      requests[i].max_tokens = kDecoded;
     }
-    if (rates.values.empty()) {
-      return Error(Fault::exhausted,
-                   fmt::format("at depth {} every answer ended before {} tokens", depth, kFewest));
+    std::vector<std::optional<Result<Answer>>> answers(batch);
+    {
+      std::vector<std::jthread> callers;
+      for (int i = 0; i < batch; ++i) {
+        callers.emplace_back(
+            [&, i] { answers[i] = engine_->generate(sessions_[i], requests[i], {}, cancel_); });
+      }
+    }
+    double rate = 0;
+    for (auto& given : answers) {
+      const Answer answer = TRY(std::move(*given));
+      rate += static_cast<double>(answer.ids.size() - 1) / answer.decode_seconds;
+    }
+    return rate;
+  }
+
+  Result<void> decode(std::int64_t depth, int batch) {
+    Measured rates;
+    for (int i = 0; i < repetitions(); ++i) {
+      const Result<double> rate = decode_together(depth, batch);
+      if (cancel_->requested()) return {};
+      if (!rate.ok()) return rate.error();
+      rates.values.push_back(rate.value());
     }
     const double rate = rates.median();
-    nlohmann::ordered_json line = {{"bench", "decode"}, {"depth", depth}, {"batch", 1}};
+    nlohmann::ordered_json line = {{"bench", "decode"}, {"depth", depth}, {"batch", batch}};
     line["tokens_per_second"] = rate;
     line["spread"] = rates.spread();
-    return tell(std::move(line), rates.values.size(), static_cast<double>(traffic_.token_bytes), rate);
+    // A step reads what all its tokens need but once, and different experts besides.
+    const auto least = static_cast<double>(traffic_.token_bytes) / batch;
+    return tell(std::move(line), rates.values.size(), least, rate);
   }
 
   // With what it is compared to: at least `least` bytes of weights have to be read for each token.
   Result<void> tell(nlohmann::ordered_json line, std::size_t counted, double least, double rate) const {
     const EngineFacts& facts = engine_->facts();
-    line["repetitions"] = counted;  // fewer than asked for where answers ended early
+    line["repetitions"] = counted;
     line["least_bytes_per_token"] = least;
     line["read_gb_per_second"] = least * rate / 1e9;
     line["read_roof_gb_per_second"] = roof_.model / 1e9;
@@ -186,9 +238,10 @@ class Bench final : public Command {
   EngineChoices engine_options_;
   bool quick_ = false;
   int repetitions_ = 0;
+  std::string batches_ = "1,8";
 
   std::unique_ptr<Engine> engine_;
-  SessionId session_{};
+  std::vector<SessionId> sessions_;
   const Cancel* cancel_ = nullptr;
   WeightTraffic traffic_;
   Roof roof_;

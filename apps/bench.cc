@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <fmt/core.h>
 #include <optional>
 #include <random>
@@ -78,7 +80,8 @@ class Bench final : public Command {
     return {"bench", "Measure prefill, decode and the time to the first token, as JSON lines",
             "  manyspan bench --quick\n"
             "  manyspan bench models/first-light --threads 2\n"
-            "  manyspan bench --quick --device sim:2"};
+            "  manyspan bench --quick --device sim:2\n"
+            "  manyspan bench --quick --device sim:8 --stage-time 5 --batch 1,8"};
   }
 
   void declare(CLI::App& options) override {
@@ -89,6 +92,13 @@ class Bench final : public Command {
         ->type_name("N");
     options.add_option("--batch", batches_, "Sessions that decode at once, one measurement for each number")
         ->type_name("N,N...");
+    options
+        .add_option(
+            "--stage-time", stage_time_,
+            "With --device sim:N: the devices run at the same time, and each takes so many milliseconds for "
+            "its part of a step")
+        ->transform(decimal_number(0, 1000))
+        ->type_name("MS");
   }
 
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
@@ -97,7 +107,10 @@ class Bench final : public Command {
     cancel_ = common.cancel;
     const std::vector<int> batches = TRY(read_batches(batches_));
     const int sessions = *std::max_element(batches.begin(), batches.end());
-    engine_ = TRY(engine_options_.open(common, {.sessions = sessions, .step_rows = kStepRows}));
+    engine_ = TRY(engine_options_.open(
+        common, {.stage_time = std::chrono::microseconds(std::lround(1000 * stage_time_)),
+                 .sessions = sessions,
+                 .step_rows = kStepRows}));
     for (int i = 0; i < sessions; ++i) sessions_.push_back(TRY(engine_->open_session()));
     TRY(measure_roof());
     const std::int64_t context = engine_->facts().context;
@@ -238,6 +251,7 @@ class Bench final : public Command {
   EngineChoices engine_options_;
   bool quick_ = false;
   int repetitions_ = 0;
+  double stage_time_ = 0;  // milliseconds
   std::string batches_ = "1,8";
 
   std::unique_ptr<Engine> engine_;

@@ -1,6 +1,7 @@
 // options — what whoever opens an engine may wish, with defaults and reasons.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -27,6 +28,9 @@ struct EngineOptions {
   const kernels::Table* kernels = nullptr;  // wins over numerics and table; borrowed
   int threads = 0;                          // 0: one a core
   std::string devices = "cpu";              // "cpu", or "sim:N": as many simulated ones, late and watchful
+  // Simulated devices run at the same time instead, and each takes so long for its share of a step's layers: to see what
+  // a pipeline does, whatever the machine. 0: as the seed wants it, one thing after another.
+  std::chrono::microseconds stage_time{0};
   // Where each stage ends, exclusive, or which layers it has; neither: one stage on the CPU, the quickest cut over
   // several devices. On the CPU every stage of a cut is the CPU's.
   std::vector<std::int32_t> layer_ends{};

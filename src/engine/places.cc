@@ -56,9 +56,14 @@ Result<std::unique_ptr<Places>> Places::open(const EngineOptions& options, const
   std::unique_ptr<Places> places(new Places());
   places->placement_ = TRY(placement_of(options, choice, table, checkpoint, limits));
   if (choice.kind == DeviceKind::sim) {
-    places->world_ = TRY(SimWorld::create({.devices = choice.count, .threads = host.workers().threads()}));
+    const bool at_once = options.stage_time.count() > 0;
+    const int threads = at_once ? 1 : host.workers().threads();
+    places->world_ = TRY(SimWorld::create({.devices = choice.count, .threads = threads, .at_once = at_once}));
+  } else if (options.stage_time.count() > 0) {
+    return invalid("a stage time is for simulated devices; the stages are on \"" + options.devices + "\"");
   }
   TRY(places->load(options, table, checkpoint, host));
+  places->take_time(options.stage_time);
   return places;
 }
 
@@ -80,6 +85,14 @@ Result<void> Places::load(const EngineOptions& options, const kernels::Table& ta
     list_.push_back({device, here, *prepared_.back()});
   }
   return {};
+}
+
+// Spread over the layers, each of which routes once.
+void Places::take_time(std::chrono::microseconds stage_time) {
+  if (stage_time.count() == 0) return;
+  for (const Placement::Stage& stage : placement_.stages) {
+    world_->take_time(stage.device, "route", stage_time / stage.layers.count());
+  }
 }
 
 std::int32_t Places::flights() const {

@@ -47,6 +47,8 @@ class Places {
   Result<void> load(const EngineOptions& options, const kernels::Table& table, const Checkpoint& checkpoint,
                     HostDevice& host);
 
+  void take_time(std::chrono::microseconds stage_time);
+
   std::unique_ptr<SimWorld> world_;  // null: the host runs every stage; goes last, with the buffers gone
   Placement placement_;
   std::vector<kernels::Table> tables_;  // one for each stage, where there is a world

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/file.h"
@@ -17,7 +17,7 @@ using Tag = SnapshotSection::Tag;
 template <class Number>
 std::vector<Number> numbers_of(Bytes rows) {
   std::vector<Number> numbers(rows.size() / sizeof(Number));
-  std::memcpy(numbers.data(), rows.data(), rows.size());
+  std::copy(rows.begin(), rows.end(), std::as_writable_bytes(std::span(numbers)).begin());
   return numbers;
 }
 
@@ -80,8 +80,12 @@ Result<void> Sessions::snapshot(SessionId id, const SnapshotOrigin& origin, cons
   for (const SnapshotSection& s : sections) {
     std::vector<std::byte>& whole = written.emplace_back(s.bytes());
     const auto rows = std::span(whole).subspan(kSectionHeadBytes);
-    if (s.tag == Tag::tokens) std::memcpy(rows.data(), t.tokens().data(), rows.size());
-    if (s.tag == Tag::classes) std::memcpy(rows.data(), t.classes().data(), rows.size());
+    const auto put = [&](const auto& numbers) {
+      const auto bytes = std::as_bytes(std::span(numbers));
+      std::copy(bytes.begin(), bytes.end(), rows.begin());
+    };
+    if (s.tag == Tag::tokens) put(t.tokens());
+    if (s.tag == Tag::classes) put(t.classes());
     if (on_devices(s)) TRY(read_rows(pipeline_, blueprint_, t, s, rows));
     seal(s, whole);
     parts.emplace_back(whole);

@@ -15,7 +15,9 @@
 #include "apps/machine_facts.h"
 #include "apps/model_files.h"
 #include "apps/option_checks.h"
+#include "apps/output_file.h"
 #include "apps/read_speed.h"
+#include "apps/stage_trace.h"
 #include "apps/status.h"
 #include "apps/streams.h"
 #include "apps/weight_traffic.h"
@@ -99,6 +101,10 @@ class Bench final : public Command {
             "its part of a step")
         ->transform(decimal_number(0, 1000))
         ->type_name("MS");
+    options
+        .add_option("--trace", trace_,
+                    "With --stage-time: write what every stage did when, for a trace viewer")
+        ->type_name("FILE");
   }
 
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
@@ -106,6 +112,9 @@ class Bench final : public Command {
   Result<void> run(const Common& common) override {
     cancel_ = common.cancel;
     const std::vector<int> batches = TRY(read_batches(batches_));
+    if (!trace_.empty() && stage_time_ == 0)
+      return misuse("--trace: only of simulated devices with --stage-time");
+    TRY(may_be_written("--trace", trace_, engine_options_.model, {common.config}));
     const int sessions = *std::max_element(batches.begin(), batches.end());
     engine_ = TRY(engine_options_.open(
         common, {.stage_time = std::chrono::microseconds(std::lround(1000 * stage_time_)),
@@ -125,7 +134,7 @@ class Bench final : public Command {
     for (const std::int64_t depth : within(depths, context - kDecoded)) {
       for (const int batch : batches) TRY(decode(depth, batch));
     }
-    return {};
+    return trace_.empty() ? Result<void>() : write_stage_trace(trace_, spans_);
   }
 
  private:
@@ -159,6 +168,15 @@ class Bench final : public Command {
     return request;
   }
 
+  // Begins a measurement, where stages are watched, and ends it.
+  void watch() { engine_->take_spans(); }
+  void end_watch() {
+    if (stage_time_ == 0) return;
+    const std::vector<StageSpan> spans = engine_->take_spans();
+    idle_.values.push_back(idle_share(spans, engine_->facts().stages));
+    if (!trace_.empty()) spans_.insert(spans_.end(), spans.begin(), spans.end());
+  }
+
   // A session that knows nothing, and a prompt never seen before.
   Result<Answer> generate(std::int64_t prompt, std::int64_t tokens) {
     engine_->reset_session(sessions_[0]);
@@ -167,8 +185,11 @@ class Bench final : public Command {
 
   Result<void> prefill(std::int64_t length) {
     Measured rates, seconds;
+    idle_.values.clear();
     for (int i = 0; i < repetitions(); ++i) {
+      watch();
       const Answer answer = TRY(generate(length, 1));
+      end_watch();
       if (cancel_->requested()) return {};
       seconds.values.push_back(answer.prefill_seconds);
       rates.values.push_back(static_cast<double>(length) / answer.prefill_seconds);
@@ -197,6 +218,7 @@ class Bench final : public Command {
       requests[i].max_tokens = kDecoded;
     }
     std::vector<std::optional<Result<Answer>>> answers(batch);
+    watch();
     {
       std::vector<std::jthread> callers;
       for (int i = 0; i < batch; ++i) {
@@ -204,6 +226,7 @@ class Bench final : public Command {
             [&, i] { answers[i] = engine_->generate(sessions_[i], requests[i], {}, cancel_); });
       }
     }
+    end_watch();
     double rate = 0;
     for (auto& given : answers) {
       const Answer answer = TRY(std::move(*given));
@@ -214,6 +237,7 @@ class Bench final : public Command {
 
   Result<void> decode(std::int64_t depth, int batch) {
     Measured rates;
+    idle_.values.clear();
     for (int i = 0; i < repetitions(); ++i) {
       const Result<double> rate = decode_together(depth, batch);
       if (cancel_->requested()) return {};
@@ -230,8 +254,9 @@ class Bench final : public Command {
   }
 
   // With what it is compared to: at least `least` bytes of weights have to be read for each token.
-  Result<void> tell(nlohmann::ordered_json line, std::size_t counted, double least, double rate) const {
+  Result<void> tell(nlohmann::ordered_json line, std::size_t counted, double least, double rate) {
     const EngineFacts& facts = engine_->facts();
+    if (stage_time_ > 0) line["idle_share"] = idle_.median();
     line["repetitions"] = counted;
     line["least_bytes_per_token"] = least;
     line["read_gb_per_second"] = least * rate / 1e9;
@@ -252,11 +277,13 @@ class Bench final : public Command {
   bool quick_ = false;
   int repetitions_ = 0;
   double stage_time_ = 0;  // milliseconds
-  std::string batches_ = "1,8";
+  std::string batches_ = "1,8", trace_;
 
   std::unique_ptr<Engine> engine_;
   std::vector<SessionId> sessions_;
   const Cancel* cancel_ = nullptr;
+  Measured idle_;                 // shares of the measurement at hand
+  std::vector<StageSpan> spans_;  // of all of them
   WeightTraffic traffic_;
   Roof roof_;
   std::string cpu_ = machine_facts().cpu;

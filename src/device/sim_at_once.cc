@@ -48,11 +48,17 @@ void SimBody::serve(std::uint32_t index) {
       const auto time = item.operation == nullptr ? times.end() : times.find(item.operation->name());
       const auto least = time == times.end() ? std::chrono::microseconds(0) : time->second;
       held.unlock();
-      const auto until = std::chrono::steady_clock::now() + least;
+      const auto from = std::chrono::steady_clock::now();
       run(index, item, *lane.host_queue);
-      if (least.count() > 0) std::this_thread::sleep_until(until);
+      if (least.count() > 0) std::this_thread::sleep_until(from + least);
+      const auto to = std::chrono::steady_clock::now();
       held.lock();
       lane.busy = false;
+      if (keep_spans) {
+        const auto seconds = [&](auto at) { return std::chrono::duration<double>(at - began_).count(); };
+        const char* name = item.operation == nullptr ? "copy" : item.operation->name();
+        spans.push_back({lane.device, lane.kind, name, seconds(from), seconds(to)});
+      }
     }
     if (item.kind == SimItem::Kind::record || lane.items.empty()) host_wake_.notify_all();
   }

@@ -106,6 +106,8 @@ class SimBody {
 
   std::vector<SimPlace> places;
   std::int64_t allocations = 0;
+  bool keep_spans = false;
+  std::vector<SimSpan> spans;
   std::set<std::int64_t> refusals;
   SimWorld::Forgotten forgotten;
   SimOrder order;
@@ -147,6 +149,7 @@ class SimBody {
   std::mutex mutex_;                  // of all of it but the bytes, where queues run at once
   std::condition_variable host_wake_;
   bool closing_ = false;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace manyspan

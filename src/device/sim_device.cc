@@ -1,6 +1,7 @@
 #include "device/sim_device.h"
 
 #include <type_traits>
+#include <utility>
 
 #include "base/check.h"
 #include "device/sim_body_impl.h"
@@ -136,6 +137,11 @@ SimWorld::Counts SimWorld::counts(int device) const { return body_->place(device
 void SimWorld::take_time(int device, const std::string& operation, std::chrono::microseconds time) {
   const auto held = body_->hold();
   body_->place(device).times[operation] = time;
+}
+std::vector<SimSpan> SimWorld::take_spans() {
+  const auto held = body_->hold();
+  body_->keep_spans = true;
+  return std::exchange(body_->spans, {});
 }
 std::uint64_t SimWorld::order() const { return body_->order.digest(); }
 void SimWorld::set_table(int device, const void* table) { body_->place(device).table = table; }

@@ -34,6 +34,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -54,6 +56,14 @@ struct SimOptions {
   bool at_once = false;
 };
 
+// What a queue did, where queues run at once.
+struct SimSpan {
+  int device;
+  QueueKind queue;
+  std::string_view name;  // the operation's, or "copy"
+  double from, to;        // seconds since the world began; with the time that it was told to take
+};
+
 class SimWorld {
  public:
   // Errors: exhausted, where the system gives no addresses
@@ -72,6 +82,9 @@ class SimWorld {
   // From now on an operation of this name takes the device at least so long, where work runs at once: its bytes are
   // computed meanwhile.
   void take_time(int device, const std::string& operation, std::chrono::microseconds time);
+
+  // Every operation and copy since the last call, in no order; the first call begins keeping them. Where work runs at once.
+  std::vector<SimSpan> take_spans();
 
   // What is to go wrong; 0 is the next one from now, in the order of the calls.
   void fail_operation(int device, std::int64_t after);

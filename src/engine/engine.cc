@@ -99,5 +99,6 @@ const text::Tokenizer* Engine::tokenizer() const {
 }
 const GenerationDefaults& Engine::defaults() const { return rooms_->checkpoint->defaults; }
 const EngineFacts& Engine::facts() const { return rooms_->facts; }
+std::vector<StageSpan> Engine::take_spans() { return rooms_->places->take_spans(); }
 
 }  // namespace manyspan

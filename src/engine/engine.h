@@ -81,6 +81,9 @@ class Engine {
   const GenerationDefaults& defaults() const;
   const EngineFacts& facts() const;
 
+  // What every stage did since the last call; the first call begins keeping it. Empty but for EngineOptions::stage_time.
+  std::vector<StageSpan> take_spans();
+
  private:
   struct Rooms;
   static Result<std::unique_ptr<Engine>> open_rooms(const EngineOptions& options);

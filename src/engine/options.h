@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "device/device.h"
 #include "kernels/table.h"
 #include "prepared/placement.h"
 #include "prepared/prepared.h"
@@ -43,6 +44,14 @@ struct EngineOptions {
   bool every_logit = false;  // room for logits of all rows of a step, as logits() needs it
   std::function<void(const LoadProgress&)> progress{};  // now and then while opening, from the opening thread
   const Cancel* cancel = nullptr;                       // ends the opening
+};
+
+// What a stage's queue did.
+struct StageSpan {
+  int stage;
+  QueueKind queue;
+  std::string name;  // the operation's, or "copy"
+  double from, to;   // seconds since the engine was opened
 };
 
 // KV of the released model costs 890 B a token: 58 MB a session.

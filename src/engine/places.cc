@@ -95,6 +95,19 @@ void Places::take_time(std::chrono::microseconds stage_time) {
   }
 }
 
+std::vector<StageSpan> Places::take_spans() {
+  std::vector<StageSpan> spans;
+  if (world_ == nullptr) return spans;
+  std::vector<int> stage_of(world_->devices(), -1);
+  for (std::size_t s = 0; s < placement_.stages.size(); ++s) {
+    stage_of[placement_.stages[s].device] = static_cast<int>(s);
+  }
+  for (const SimSpan& span : world_->take_spans()) {
+    spans.push_back({stage_of[span.device], span.queue, std::string(span.name), span.from, span.to});
+  }
+  return spans;
+}
+
 std::int32_t Places::flights() const {
   return world_ == nullptr ? 1 : static_cast<std::int32_t>(visits(placement_).size());
 }

@@ -41,6 +41,8 @@ class Places {
   std::int64_t weight_bytes() const;
   // Steps under way that give every visit work: as many as visits on devices that run late, one on the host.
   std::int32_t flights() const;
+  // See Engine::take_spans.
+  std::vector<StageSpan> take_spans();
 
  private:
   Places() = default;

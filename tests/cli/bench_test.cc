@@ -1,4 +1,6 @@
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -37,6 +39,23 @@ TEST(Bench, RefusesBatchesThatAreNoNumbersInOneLine) {
     EXPECT_EQ(ran.status, 2) << wrong;
     EXPECT_NE(ran.err.find("--batch"), std::string::npos) << ran.err;
   }
+}
+
+TEST(BenchSlow, ATraceShowsWhatEveryStageDid) {
+  Folder folder;
+  const std::string trace = folder.path() + "/trace.json";
+  const Ran ran = run({"bench", "--quick", "--repetitions", "1", "--batch", "2", "--context", "400",
+                       "--device", "sim:2", "--stage-time", "0.1", "--trace", trace});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("\"idle_share\""), std::string::npos);
+  std::ifstream file(trace);
+  std::set<std::string> tracks;
+  const auto document = nlohmann::json::parse(file);
+  for (const nlohmann::json& event : document["traceEvents"]) {
+    if (event["ph"] == "M") tracks.insert(event["args"]["name"]);
+  }
+  EXPECT_TRUE(tracks.contains("stage 0 main") && tracks.contains("stage 1 main"));
+  EXPECT_EQ(run({"bench", "--quick", "--trace", trace}).status, 2);
 }
 
 }  // namespace

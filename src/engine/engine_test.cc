@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine_trial.h"
 #include "engine/prompt.h"
 
 namespace manyspan {
@@ -11,18 +12,6 @@ namespace {
 
 const std::string kBundled = MANYSPAN_SOURCE_DIR "/models/first-light";
 const std::string kTiny = MANYSPAN_SOURCE_DIR "/tests/data/t1_base";
-
-std::unique_ptr<Engine> opened(EngineOptions options) {
-  auto engine = Engine::open(options);
-  if (!engine.ok()) ADD_FAILURE() << engine.error().message();
-  return std::move(engine).value();
-}
-
-std::vector<TokenId> ids(std::int32_t count, std::int32_t first = 5) {
-  std::vector<TokenId> all;
-  for (std::int32_t i = 0; i < count; ++i) all.push_back({first + i * 7 % 200});
-  return all;
-}
 
 Request asking(const Engine& engine, const char* text) {
   text::ChatRequest chat = question(text).value();

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
+#include "engine/engine_trial.h"
 #include "engine/prompt.h"
 
 namespace manyspan {
@@ -19,17 +19,9 @@ const std::string kBundled = MANYSPAN_SOURCE_DIR "/models/first-light";
 const std::string kTiny = MANYSPAN_SOURCE_DIR "/tests/data/t1_base";
 
 // One thread runs the model, so that it does not wait for others of its own on a busy machine.
-std::unique_ptr<Engine> opened(EngineOptions options) {
+std::unique_ptr<Engine> opened_alone(EngineOptions options) {
   options.threads = 1;
-  auto engine = Engine::open(options);
-  if (!engine.ok()) ADD_FAILURE() << engine.error().message();
-  return std::move(engine).value();
-}
-
-std::vector<TokenId> ids(std::int32_t count, std::int32_t first) {
-  std::vector<TokenId> all;
-  for (std::int32_t i = 0; i < count; ++i) all.push_back({(first + i * 7) % 300});
-  return all;
+  return opened(options);
 }
 
 std::vector<Request> different_requests(int count) {
@@ -42,7 +34,7 @@ std::vector<Request> different_requests(int count) {
 }
 
 std::vector<std::vector<TokenId>> each_alone(const std::vector<Request>& requests) {
-  const auto engine = opened({.model = kTiny});
+  const auto engine = opened_alone({.model = kTiny});
   const SessionId session = engine->open_session().value();
   std::vector<std::vector<TokenId>> all;
   for (const Request& request : requests) {
@@ -95,10 +87,11 @@ struct Endless {
 TEST(ManyRequests, AreAnsweredTogetherAsAlone) {
   const auto requests = different_requests(6);
   const auto expected = each_alone(requests);
-  EXPECT_EQ(together(*opened({.model = kTiny, .sessions = 6}), requests), expected);
-  EXPECT_EQ(together(*opened({.model = kTiny, .sessions = 6, .step_rows = 16, .chunk_beside = 3}), requests),
-            expected);
-  EXPECT_EQ(together(*opened({.model = kTiny, .devices = "sim:3", .sessions = 6}), requests), expected);
+  EXPECT_EQ(together(*opened_alone({.model = kTiny, .sessions = 6}), requests), expected);
+  EXPECT_EQ(
+      together(*opened_alone({.model = kTiny, .sessions = 6, .step_rows = 16, .chunk_beside = 3}), requests),
+      expected);
+  EXPECT_EQ(together(*opened_alone({.model = kTiny, .devices = "sim:3", .sessions = 6}), requests), expected);
 }
 
 std::atomic<std::int64_t> most_sampled;
@@ -111,7 +104,7 @@ TEST(ManyRequests, ShareSteps) {
     whole->sample.enqueue(queue, p);
   };
   most_sampled = 0;
-  const auto engine = opened({.model = kBundled, .kernels = &watched, .sessions = 2});
+  const auto engine = opened_alone({.model = kBundled, .kernels = &watched, .sessions = 2});
   const SessionId one = engine->open_session().value(), other = engine->open_session().value();
   Endless endless(*engine);
   std::jthread caller([&] { EXPECT_EQ(endless.answer(*engine, one).value().finish, Finish::cancelled); });
@@ -124,7 +117,7 @@ TEST(ManyRequests, ShareSteps) {
 
 TEST(ManyRequests, OneThatIsCancelledChangesNoOther) {
   const auto requests = different_requests(3);
-  const auto engine = opened({.model = kBundled, .sessions = 4});
+  const auto engine = opened_alone({.model = kBundled, .sessions = 4});
   const auto expected = together(*engine, requests);
   const SessionId session = engine->open_session().value();
   Endless endless(*engine);
@@ -135,7 +128,7 @@ TEST(ManyRequests, OneThatIsCancelledChangesNoOther) {
 }
 
 TEST(ManyRequests, ASecondOneForABusySessionIsRefusedAndTheFirstGoesOn) {
-  const auto engine = opened({.model = kBundled, .sessions = 2});
+  const auto engine = opened_alone({.model = kBundled, .sessions = 2});
   const SessionId session = engine->open_session().value();
   Endless endless(*engine);
   std::jthread caller([&] { EXPECT_EQ(endless.answer(*engine, session).value().finish, Finish::cancelled); });
@@ -150,7 +143,7 @@ TEST(ManyRequests, ASecondOneForABusySessionIsRefusedAndTheFirstGoesOn) {
 }
 
 TEST(ManyRequests, ASinkThatIsSlowDelaysNobodyElse) {
-  const auto engine = opened({.model = kBundled, .sessions = 2});
+  const auto engine = opened_alone({.model = kBundled, .sessions = 2});
   const SessionId slow = engine->open_session().value(), quick = engine->open_session().value();
   const Request request = asking(*engine);
   std::latch other_done(1);
@@ -171,7 +164,7 @@ TEST(ManyRequests, ASinkThatIsSlowDelaysNobodyElse) {
 }
 
 TEST(ManyRequests, ASinkThatThrowsEndsItsOwnAndEmptiesTheSession) {
-  const auto engine = opened({.model = kBundled});
+  const auto engine = opened_alone({.model = kBundled});
   const SessionId session = engine->open_session().value();
   Endless endless(*engine);
   const auto sink = [](const OutputPiece&) { throw std::runtime_error("full"); };
@@ -181,7 +174,7 @@ TEST(ManyRequests, ASinkThatThrowsEndsItsOwnAndEmptiesTheSession) {
 }
 
 TEST(ManyRequests, ClosingASessionEndsItsRequest) {
-  const auto engine = opened({.model = kBundled});
+  const auto engine = opened_alone({.model = kBundled});
   const SessionId session = engine->open_session().value();
   Endless endless(*engine);
   std::jthread caller([&] { EXPECT_EQ(endless.answer(*engine, session).value().finish, Finish::cancelled); });
@@ -191,7 +184,7 @@ TEST(ManyRequests, ClosingASessionEndsItsRequest) {
 }
 
 TEST(ManyRequests, TheEnginesEndCancelsThemAll) {
-  auto engine = opened({.model = kBundled, .sessions = 3});
+  auto engine = opened_alone({.model = kBundled, .sessions = 3});
   std::vector<std::unique_ptr<Endless>> endless;
   std::vector<std::jthread> callers;
   for (int i = 0; i < 3; ++i) {
@@ -225,12 +218,12 @@ TEST(ManyRequests, AnErrorIsToldToWhomItMeets) {
     requests.push_back({.prompt = ids(10, i), .max_tokens = i == 2 ? 60 : 20, .past_end = true});
   auto expected = each_alone(requests);
   expected[2].clear();
-  EXPECT_EQ(together(*opened({.model = kTiny, .kernels = &broken, .sessions = 4}), requests), expected);
+  EXPECT_EQ(together(*opened_alone({.model = kTiny, .kernels = &broken, .sessions = 4}), requests), expected);
 }
 
 TEST(ManyRequests, LogitsAreAskedForBetweenTheirSteps) {
   const LogitsRequest asked{.ids = ids(30, 3), .prompt = 25, .chunks = {9, 9, 7}};
-  const auto engine = opened({.model = kBundled, .sessions = 2, .every_logit = true});
+  const auto engine = opened_alone({.model = kBundled, .sessions = 2, .every_logit = true});
   const auto expected = engine->logits(asked).value();
   const SessionId session = engine->open_session().value();
   Endless endless(*engine);

@@ -25,7 +25,7 @@ namespace manyspan {
 // What EngineOptions::devices says.
 struct DeviceChoice {
   DeviceKind kind;
-  int count;  // of the CPU one
+  int count;  // of devices; of the CPU 1
 };
 // Errors: invalid, with what there is
 Result<DeviceChoice> read_devices(std::string_view text);
@@ -48,7 +48,6 @@ class Places {
   Places() = default;
   Result<void> load(const EngineOptions& options, const kernels::Table& table, const Checkpoint& checkpoint,
                     HostDevice& host);
-
   void take_time(std::chrono::microseconds stage_time);
 
   std::unique_ptr<SimWorld> world_;  // null: the host runs every stage; goes last, with the buffers gone

@@ -2,21 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/engine.h"
+#include "engine/engine_trial.h"
 #include "pipeline/plan.h"
 
 namespace manyspan {
 namespace {
 
 std::string data(const std::string& name) { return std::string(MANYSPAN_SOURCE_DIR) + "/tests/data/" + name; }
-
-std::unique_ptr<Engine> opened(EngineOptions options) {
-  options.every_logit = true;
-  options.step_rows = 16;
-  auto engine = Engine::open(options);
-  if (!engine.ok()) ADD_FAILURE() << engine.error().message();
-  return std::move(engine).value();
-}
 
 Logits logits_of(Engine& engine) {
   LogitsRequest request;

@@ -72,7 +72,10 @@ Result<void> Engine::truncate_session(SessionId session, std::int64_t length) {
 Result<void> Engine::save_session(SessionId session, const std::string& path) {
   return rooms_->loop->call("saving a session", [&](Sessions& sessions, Scheduler& scheduler) {
     scheduler.settle();
-    return sessions.snapshot(session, rooms_->origin, path);
+    auto saved = sessions.snapshot(session, rooms_->origin, path);
+    // One that a prompt has left half done is made whole first; where that fails it is empty, and nobody goes on in it.
+    if (!saved.ok() && sessions.timeline(session).length() == 0) end_turn_in(session, scheduler);
+    return saved;
   });
 }
 

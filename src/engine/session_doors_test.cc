@@ -6,7 +6,7 @@
 
 #include "base/temporary_folder.h"
 #include "engine/checkpoint.h"
-#include "engine/engine.h"
+#include "engine/engine_trial.h"
 #include "engine/fingerprint.h"
 
 namespace manyspan {
@@ -14,18 +14,6 @@ namespace {
 
 const std::string kTiny = MANYSPAN_SOURCE_DIR "/tests/data/t1_base";
 const std::string kOther = MANYSPAN_SOURCE_DIR "/tests/data/t2_multi";
-
-std::unique_ptr<Engine> opened(EngineOptions options) {
-  auto engine = Engine::open(options);
-  if (!engine.ok()) ADD_FAILURE() << engine.error().message();
-  return std::move(engine).value();
-}
-
-std::vector<TokenId> ids(std::int32_t count, std::int32_t first = 5) {
-  std::vector<TokenId> all;
-  for (std::int32_t i = 0; i < count; ++i) all.push_back({(first + i * 7) % 300});
-  return all;
-}
 
 std::vector<TokenId> joined(std::vector<TokenId> a, const std::vector<TokenId>& b) {
   a.insert(a.end(), b.begin(), b.end());

@@ -78,8 +78,8 @@ class Cache {
   std::span<std::byte> part(const StatePart& part) const;
 
   kernels::WindowView window(LayerId layer) const;
-  kernels::SourceView source(
-      LayerId source) const;  // of a KV source layer; no pool where nobody here reads it
+  // Of a KV source; no pool where nobody here reads it.
+  kernels::SourceView source(LayerId source) const;
   kernels::TailView tail(LayerId source) const;
 
  private:
@@ -97,9 +97,10 @@ class Cache {
   std::int64_t bytes_ = 0;
   std::vector<Buffer> tables_;  // one for each kind
   Buffer window_pool_;
-  std::vector<Buffer>
-      source_pools_;  // one for each KV source, in the blueprint's order; empty: nobody here reads it
-  std::vector<Buffer> tails_;  // likewise; empty where the ratio is 1, or the source is elsewhere
+  // One for each KV source, in the blueprint's order; empty where nobody here reads it.
+  std::vector<Buffer> source_pools_;
+  // Likewise; empty where the ratio is 1, or the source is elsewhere.
+  std::vector<Buffer> tails_;
 };
 
 }  // namespace manyspan

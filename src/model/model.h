@@ -1,8 +1,8 @@
 // Model — some layers of the text model, ready to run on one device.
 //
-// run() enqueues one visit of a step: a carry in, the carry of the last layer out; with the first layer ids in, with
-// the last logits of the sampled rows out. Everything it calls is one struct and one verb of the table; the files block.cc, attention.cc, experts.cc and engram.cc each
-// read as one section of the specification.
+// run() enqueues one visit of a step: a carry in, the carry of the last layer out; with the first layer ids in,
+// with the last logits of the sampled rows out. Everything it calls is one struct and one verb of the table; the
+// files block.cc, attention.cc, experts.cc and engram.cc each read as one section of the specification.
 //
 // Owns       nothing: weights, cache and scratch are lent by the stage
 // Threads    the thread that owns the step's queues
@@ -38,9 +38,11 @@ struct StepRows {
 
 // How far up a step's rows go.
 enum class Depth : std::uint8_t {
-  all,  // through every layer
-  rows,  // up to the last KV source, of which only rows and index keys are made: for positions of which nothing above
-  // will be read
+  // Through every layer.
+  all,
+  // Up to the last KV source, of which only rows and index keys are made: for positions of which nothing above will
+  // be read.
+  rows,
 };
 
 class Model {

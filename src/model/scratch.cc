@@ -1,32 +1,9 @@
 #include "model/scratch.h"
 
-#include "model/cache.h"
 #include "model/dims.h"
 
 namespace manyspan {
 namespace {
-
-// Hands out aligned pieces of memory that may not be there: then it only counts.
-class Carver {
- public:
-  explicit Carver(std::byte* memory) : memory_(memory) {}
-
-  template <class T>
-  T* take(std::int64_t count) {
-    T* at = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
-    used_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
-    return at;
-  }
-  template <class T>
-  Rows<T> rows(std::int64_t rows, std::int64_t cols) {
-    return {take<T>(rows * cols), rows, cols, cols};
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* memory_;
-  std::size_t used_ = 0;
-};
 
 void engram_rows(const Blueprint& b, const Scratch::Wanted& wanted, std::int64_t t, Carver& c, Scratch& s) {
   if (b.engram.layers.empty()) return;
@@ -49,17 +26,8 @@ Scratch lay_out(const Blueprint& b, const Scratch::Wanted& wanted, const Limits&
   const auto mix_rows = [&] {
     return MixRows{c.rows<float>(t, n), c.rows<float>(t, n), c.rows<float>(t, n * n)};
   };
-  s.carry.streams = c.rows<Bf16>(t, n * b.hidden);
-  s.entry_pre = c.rows<float>(t, n);
-  s.carry.pre = s.entry_pre;
-  s.carry.selection = {c.take<std::int32_t>(t * b.index_rows), c.take<std::int32_t>(t), b.index_rows};
-  s.carry.candidates = {c.take<std::int32_t>(t * b.candidate_blocks), c.take<std::int32_t>(t),
-                        b.candidate_blocks, b.candidate_block_rows};
-  for (std::size_t i = 0; i < b.kv_sources.size(); ++i) {
-    const std::int64_t bytes = source_shape(b, {b.kv_sources[i]}).row_bytes();
-    s.carry.published.push_back(wanted.published.contains(i) ? c.rows<std::byte>(t, bytes)
-                                                             : Rows<std::byte>{nullptr, t, bytes, bytes});
-  }
+  s.carry = Carry::lay_out(b, {true, true, wanted.published}, t, c);
+  s.entry_pre = s.carry.pre;
   s.attention_mix = mix_rows();
   s.expert_mix = mix_rows();
   s.x = c.rows<Bf16>(t, b.hidden);

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "kernels/table.h"
+#include "model/carry.h"
 #include "model/limits.h"
 #include "prepared/placement.h"
 #include "spec/blueprint.h"
@@ -22,21 +23,10 @@ struct MixRows {
   Rows<float> pre, post, comb;
 };
 
-// Everything that crosses from one layer to the next, and so from one device to the next.
-struct Carry {
-  Rows<Bf16> streams;  // [T, S·D]
-  Rows<float>
-      pre;  // [T, S] with which the next layer's attention reads the streams; a view of its maker's rows
-  kernels::Selection selection;
-  kernels::Candidates candidates;
-  // [T, row bytes] the step's new rows and index keys of each KV source, in the blueprint's order, for devices that
-  // keep a copy; no data where a carry has none of them.
-  std::vector<Rows<std::byte>> published;
-};
-
 struct Scratch {
   Carry carry;
-  Rows<float> entry_pre;  // [T, S] the mix that the first layer here starts with
+  Rows<float>
+      entry_pre;  // [T, S] the mix that the first layer of a visit starts with; carry.pre moves on from it
   MixRows attention_mix, expert_mix;
   Rows<Bf16> x, x8, o;  // [T, D] a sublayer's input, the same on the FP8 grid, its output
   Rows<Bf16> qr, q, k, heads, groups;
@@ -56,10 +46,10 @@ struct Scratch {
 
   std::size_t bytes = 0;
 
-  // What `layers` need; of the sources in `published`, by their place in the blueprint, new rows are sent or received.
+  // What `layers` need; of the KV sources in `published`, by their layers, new rows are sent or received.
   struct Wanted {
     StageLayers layers;
-    std::set<std::size_t> published;
+    std::set<std::int32_t> published;
   };
   // Views with null data, for planning.
   static Scratch shapes(const Blueprint& blueprint, const Wanted& wanted, const Limits& limits);

@@ -8,26 +8,24 @@
 #include "model/scratch.h"
 #include "pipeline/cut.h"
 #include "pipeline/state_met.h"
+#include "pipeline/transfer.h"
 
 namespace manyspan {
 namespace {
 
 constexpr std::int64_t kNumber = sizeof(std::int32_t);
 
-// The parts of one row that cross, as transfer.cc lays them out.
-std::vector<std::int64_t> parts_of_a_row(const Blueprint& b, const Crossing& crossing) {
-  std::vector<std::int64_t> parts = {2 * std::int64_t{b.streams} * b.hidden, kNumber * b.streams};
-  if (crossing.selection) parts.insert(parts.end(), {kNumber * b.index_rows, kNumber});
-  if (crossing.candidates) parts.insert(parts.end(), {kNumber * b.candidate_blocks, kNumber});
-  for (const std::int32_t source : crossing.published) parts.push_back(source_shape(b, {source}).row_bytes());
-  return parts;
+// What crosses with one row, without a box's alignment.
+std::int64_t row_bytes(const Blueprint& b, const Crossing& crossing) {
+  std::int64_t bytes = 2 * std::int64_t{b.streams} * b.hidden + kNumber * b.streams;
+  if (crossing.selection) bytes += kNumber * (b.index_rows + 1);
+  if (crossing.candidates) bytes += kNumber * (b.candidate_blocks + 1);
+  for (const std::int32_t source : crossing.published) bytes += source_shape(b, {source}).row_bytes();
+  return bytes;
 }
 
 std::int64_t box_bytes(const Blueprint& b, const Crossing& crossing, const Limits& limits) {
-  std::int64_t bytes = 0;
-  for (const std::int64_t part : parts_of_a_row(b, crossing))
-    bytes += (limits.step_rows * part + 255) / 256 * 256;
-  return bytes;
+  return static_cast<std::int64_t>(Transfer::box_bytes(b, crossing, limits));
 }
 
 // What a stage remembers, as cache.cc takes it.
@@ -62,8 +60,7 @@ StagePlan stage_plan(const PlanModel& m, const Limits& limits, std::int32_t devi
   count_cache(m, limits, stage);
   Scratch::Wanted wanted{layers, {}};
   const auto publish = [&](const Crossing& crossing) {
-    for (const std::int32_t source : crossing.published)
-      wanted.published.insert(source_index(m.blueprint, {source}));
+    wanted.published.insert(crossing.published.begin(), crossing.published.end());
   };
   for (const Crossing* crossing : in) {
     publish(*crossing);
@@ -144,8 +141,7 @@ Result<Plan> plan_of(const PlanModel& model, const Machine& machine, const Limit
     plan.stages.push_back(stage_plan(model, limits, stage.device, stage.layers, in, out));
   }
   for (std::size_t v = 1; v < visits.size(); ++v) {
-    std::int64_t row = 0;
-    for (const std::int64_t part : parts_of_a_row(model.blueprint, crossings[v])) row += part;
+    const std::int64_t row = row_bytes(model.blueprint, crossings[v]);
     plan.boundaries.push_back({visits[v], visits[v - 1].stage, crossings[v], row});
   }
   plan.engram_bytes = model.footprints[0].engram_tables;

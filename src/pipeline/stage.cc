@@ -6,16 +6,14 @@
 
 namespace manyspan {
 
-Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, const Blueprint& blueprint,
-                           std::span<const Visit> visits, std::span<const Crossing> crossings) {
+Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, std::span<const Visit> visits,
+                           std::span<const Crossing> crossings) {
   Scratch::Wanted part{placement.stages[stage].layers, {}};
   for (std::size_t v = 0; v < visits.size(); ++v) {
     // What comes in with this visit, or leaves with the one before it.
     const bool in = visits[v].stage == static_cast<std::int32_t>(stage);
     const bool out = v > 0 && visits[v - 1].stage == static_cast<std::int32_t>(stage);
-    if (!in && !out) continue;
-    for (const std::int32_t source : crossings[v].published)
-      part.published.insert(source_index(blueprint, {source}));
+    if (in || out) part.published.insert(crossings[v].published.begin(), crossings[v].published.end());
   }
   return part;
 }

@@ -45,8 +45,8 @@ class StepBuffers {
 };
 
 // What a stage must have room for.
-Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, const Blueprint& blueprint,
-                           std::span<const Visit> visits, std::span<const Crossing> crossings);
+Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, std::span<const Visit> visits,
+                           std::span<const Crossing> crossings);
 
 class Stage {
  public:

@@ -1,34 +1,13 @@
 #include "pipeline/transfer.h"
 
 #include "base/check.h"
-#include "model/cache.h"
 
 namespace manyspan {
 namespace {
 
-// The views of what crosses, over memory that may not be there. What does not cross has no data.
-Carry lay_out(const Blueprint& b, const Crossing& crossing, const Limits& limits, std::byte* memory,
-              std::size_t& bytes) {
-  const std::int64_t t = limits.step_rows, n = b.streams;
-  bytes = 0;
-  const auto take = [&](std::int64_t count) {
-    std::byte* at = memory == nullptr ? nullptr : memory + bytes;
-    bytes += static_cast<std::size_t>(count + 255) / 256 * 256;
-    return at;
-  };
-  const auto numbers = [&](std::int64_t count) { return reinterpret_cast<std::int32_t*>(take(4 * count)); };
-  Carry c{};
-  c.streams = {reinterpret_cast<Bf16*>(take(2 * t * n * b.hidden)), t, n * b.hidden, n * b.hidden};
-  c.pre = {reinterpret_cast<float*>(take(4 * t * n)), t, n, n};
-  if (crossing.selection) c.selection = {numbers(t * b.index_rows), numbers(t), b.index_rows};
-  if (crossing.candidates) {
-    c.candidates = {numbers(t * b.candidate_blocks), numbers(t), b.candidate_blocks, b.candidate_block_rows};
-  }
-  for (const std::int32_t source : b.kv_sources) {
-    const std::int64_t row = source_shape(b, {source}).row_bytes();
-    c.published.push_back({crossing.published.contains(source) ? take(t * row) : nullptr, t, row, row});
-  }
-  return c;
+Carry lay_out(const Blueprint& b, const Crossing& crossing, const Limits& limits, Carver& carver) {
+  const Carry::Parts parts{crossing.selection, crossing.candidates, crossing.published};
+  return Carry::lay_out(b, parts, limits.step_rows, carver);
 }
 
 // Whether a scratch's carry has whatever a box has.
@@ -42,13 +21,18 @@ bool covers(const Carry& scratch, const Carry& box) {
 
 }  // namespace
 
+std::size_t Transfer::box_bytes(const Blueprint& blueprint, const Crossing& crossing, const Limits& limits) {
+  Carver counter(nullptr);
+  lay_out(blueprint, crossing, limits, counter);
+  return counter.used();
+}
+
 Result<Transfer::Box> Transfer::box(Device& device, const Blueprint& blueprint, const Crossing& crossing,
                                     const Limits& limits) {
   Box box;
-  std::size_t bytes = 0;
-  lay_out(blueprint, crossing, limits, nullptr, bytes);
-  box.memory = TRY(device.allocate(bytes));
-  box.carry = lay_out(blueprint, crossing, limits, box.memory.as<std::byte>(), bytes);
+  box.memory = TRY(device.allocate(box_bytes(blueprint, crossing, limits)));
+  Carver carver(box.memory.as<std::byte>());
+  box.carry = lay_out(blueprint, crossing, limits, carver);
   box.filled = TRY(device.event());
   box.emptied = TRY(device.event());
   return box;

@@ -25,6 +25,9 @@ class Transfer {
   static Result<std::unique_ptr<Transfer>> create(Device& from, Device& to, const Blueprint& blueprint,
                                                   const Crossing& crossing, const Limits& limits);
 
+  // Of the outbox, or of one of the landing places.
+  static std::size_t box_bytes(const Blueprint& blueprint, const Crossing& crossing, const Limits& limits);
+
   // Enqueue the two halves, for `rows` rows: send() for every step once, then land() for it. With Depth::rows only what
   // was published crosses.
   void send(Queue& sender, const Carry& from, std::int64_t rows, Depth depth);

@@ -10,6 +10,12 @@ namespace {
 
 std::string data(const std::string& name) { return std::string(MANYSPAN_SOURCE_DIR) + "/tests/data/" + name; }
 
+std::unique_ptr<Engine> opened_for_logits(EngineOptions options) {
+  options.every_logit = true;
+  options.step_rows = 16;
+  return opened(options);
+}
+
 Logits logits_of(Engine& engine) {
   LogitsRequest request;
   for (std::int32_t i = 0; i < 50; ++i) request.ids.push_back({5 + i * 37 % 300});
@@ -31,20 +37,22 @@ void expect_same(const Logits& a, const Logits& b) {
 
 TEST(PlacesSlow, EveryCutGivesTheSameBits) {
   for (const char* name : {"t1_base", "t2_multi"}) {
-    const auto whole = opened({.model = data(name)});
+    const auto whole = opened_for_logits({.model = data(name)});
     const Logits right = logits_of(*whole);
     EXPECT_FALSE(right.taps.empty());
     const std::int32_t last = whole->blueprint().layers, mid = last / 2;
     const Placement laps = {{{2, {{{0, 1}, {mid, mid + 1}}}}, {0, {{{1, mid}, {mid + 1, last}}}}}};
     for (const char* devices : {"cpu", "sim:3"}) {
-      const auto cut = opened({.model = data(name), .devices = devices, .layer_ends = {1, mid, last}});
+      const auto cut =
+          opened_for_logits({.model = data(name), .devices = devices, .layer_ends = {1, mid, last}});
       expect_same(right, logits_of(*cut));
       EXPECT_EQ(cut->facts().stages, 3);
       EXPECT_EQ(cut->facts().devices, devices);
     }
-    expect_same(right, logits_of(*opened({.model = data(name), .devices = "sim:3", .stages = laps})));
-    expect_same(right, logits_of(*opened({.model = data(name), .devices = "sim:1"})));
-    const auto sought = opened({.model = data(name), .devices = "sim:2"});
+    expect_same(right,
+                logits_of(*opened_for_logits({.model = data(name), .devices = "sim:3", .stages = laps})));
+    expect_same(right, logits_of(*opened_for_logits({.model = data(name), .devices = "sim:1"})));
+    const auto sought = opened_for_logits({.model = data(name), .devices = "sim:2"});
     EXPECT_EQ(sought->facts().stages, 2);
     expect_same(right, logits_of(*sought));
   }
@@ -70,7 +78,7 @@ TEST(Places, WeightsTakeToTheByteWhatAFootprintSays) {
 }
 
 TEST(Places, APlanCountsAllButWorkspacesAndTheBatch) {
-  const auto engine = opened({.model = data("t2_multi"), .devices = "sim:2"});
+  const auto engine = opened_for_logits({.model = data("t2_multi"), .devices = "sim:2"});
   const auto c = Checkpoint::open(data("t2_multi")).value();
   const std::vector<Footprint> footprints(
       2, footprint(c->blueprint, kernels::host_tables().back()->tiling, &c->weights));

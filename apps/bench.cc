@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::int64_t kMemoryBytes = std::int64_t{256}
                                       << 20;  // more than any cache of this machine's kind holds
+constexpr double kLeastStageTime = 0.1;       // milliseconds; less is lost in waking up
 constexpr std::int64_t kDecoded = 64;         // tokens of one measurement
 constexpr int kMostBatch = 256;
 constexpr int kStepRows = 256;
@@ -83,7 +84,7 @@ class Bench final : public Command {
             "  manyspan bench --quick\n"
             "  manyspan bench models/first-light --threads 2\n"
             "  manyspan bench --quick --device sim:2\n"
-            "  manyspan bench --quick --device sim:8 --stage-time 5 --batch 1,8"};
+            "  manyspan bench --quick --device sim:8 --stage-time 5 --batch 1,8 --trace trace.json"};
   }
 
   void declare(CLI::App& options) override {
@@ -95,15 +96,15 @@ class Bench final : public Command {
     options.add_option("--batch", batches_, "Sessions that decode at once, one measurement for each number")
         ->type_name("N,N...");
     options
-        .add_option(
-            "--stage-time", stage_time_,
-            "With --device sim:N: the devices run at the same time, and each takes so many milliseconds for "
-            "its part of a step")
+        .add_option("--stage-time", stage_time_,
+                    "With --device sim:N: the devices run at the same time, and each takes at least so many "
+                    "milliseconds for its part of a step")
         ->transform(decimal_number(0, 1000))
         ->type_name("MS");
     options
         .add_option("--trace", trace_,
-                    "With --stage-time: write what every stage did when, for a trace viewer")
+                    "With --stage-time: write what every stage did when, for Perfetto or chrome://tracing")
+        ->check(not_empty())
         ->type_name("FILE");
   }
 
@@ -112,9 +113,14 @@ class Bench final : public Command {
   Result<void> run(const Common& common) override {
     cancel_ = common.cancel;
     const std::vector<int> batches = TRY(read_batches(batches_));
+    if (stage_time_ > 0 && stage_time_ < kLeastStageTime) {
+      return misuse(fmt::format("--stage-time: {} is less than {}", stage_time_, kLeastStageTime));
+    }
+    if (stage_time_ > 0 && engine_options_.device == "cpu")
+      return misuse("--stage-time: only with simulated devices, as --device sim:2");
     if (!trace_.empty() && stage_time_ == 0)
       return misuse("--trace: only of simulated devices with --stage-time");
-    TRY(may_be_written("--trace", trace_, engine_options_.model, {common.config}));
+    TRY(may_be_written("--trace", trace_, engine_options_.model, engine_options_.read_files(common)));
     const int sessions = *std::max_element(batches.begin(), batches.end());
     engine_ = TRY(engine_options_.open(
         common, {.stage_time = std::chrono::microseconds(std::lround(1000 * stage_time_)),
@@ -134,7 +140,8 @@ class Bench final : public Command {
     for (const std::int64_t depth : within(depths, context - kDecoded)) {
       for (const int batch : batches) TRY(decode(depth, batch));
     }
-    return trace_.empty() ? Result<void>() : write_stage_trace(trace_, spans_);
+    if (trace_.empty() || cancel_->requested()) return {};
+    return write_stage_trace(trace_, spans_);
   }
 
  private:

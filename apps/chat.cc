@@ -37,7 +37,8 @@ class Chat final : public Command {
         "  /load FILE   go on from the messages of a file\n"
         "  /stats       tell what was loaded, what is off, and how fast the last answer was\n"
         "  /quit        end\n"
-        "Ctrl-C ends an answer and keeps the conversation. Where standard input is no terminal, a command "
+        "At a terminal Ctrl-C ends an answer and keeps the conversation. Where standard input is no "
+        "terminal, a command "
         "or\n"
         "a message that fails ends the program with its status; at a terminal it is told, and the chat goes "
         "on.\n\n"};
@@ -130,7 +131,7 @@ class Chat final : public Command {
     if (command == "/save" || command == "/load") {
       if (file.empty()) return misuse(command + ": name a file");
       if (command == "/save") {
-        TRY(may_be_written(command, file, engine_options_.model, {common.config}));
+        TRY(may_be_written(command, file, engine_options_.model, engine_options_.read_files(common)));
         TRY(of_writing(history_.save(file)));
       } else {
         TRY(history_.load(file));

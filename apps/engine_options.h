@@ -24,6 +24,9 @@ struct EngineChoices {
 
   void declare(CLI::App& options);
 
+  // Files that were given to be read besides the model's, so that none of them is written; empty names among them.
+  std::vector<std::string> read_files(const Common& common) const { return {common.config, cut.stages_file}; }
+
   // With a progress bar while it takes long, and the model's warnings told. `wishes` holds what is not an option.
   // Errors: as Engine::open
   Result<std::unique_ptr<Engine>> open(const Common& common, EngineOptions wishes = {}) const;

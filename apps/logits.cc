@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/core.h>
+#include <numeric>
 
 #include "apps/command.h"
 #include "apps/engine_options.h"
@@ -14,6 +15,7 @@
 #include "apps/streams.h"
 #include "apps/token_ids.h"
 #include "container/safetensors_write.h"
+#include "engine/taps.h"
 
 namespace manyspan::app {
 namespace {
@@ -80,7 +82,7 @@ class LogitsOfEveryPosition final : public Command {
                     "Lengths in which the prompt is run, as 3,5,8; their sum is the prompt")
         ->check(not_empty())
         ->type_name("N,...");
-    options.add_option("--taps", taps_, "Intermediates of the prompt to write too, as attn_in,L3.selection")
+    options.add_option("--taps", taps_, "Intermediates of the prompt to write too, as attn_in,L2.selection")
         ->check(not_empty())
         ->type_name("NAME,...");
   }
@@ -90,7 +92,9 @@ class LogitsOfEveryPosition final : public Command {
   Result<void> run(const Common& common) override {
     if (ids_.empty()) return misuse("--ids: name a file");
     if (out_.empty()) return misuse("--out: name a file");
-    TRY(may_be_written("--out", out_, engine_.model, {ids_, common.config, engine_.cut.stages_file}));
+    std::vector<std::string> read = engine_.read_files(common);
+    read.push_back(ids_);
+    TRY(may_be_written("--out", out_, engine_.model, read));
     LogitsRequest request;
     if (!chunks_.empty()) request.chunks = TRY(read_chunks(chunks_));
     if (!taps_.empty()) request.taps = TRY(read_names(taps_));
@@ -109,6 +113,7 @@ class LogitsOfEveryPosition final : public Command {
     if (prompt_ > count) return misuse(fmt::format("--prompt: {} is more than the {} ids", prompt_, count));
     request.prompt = prompt_ > 0 ? prompt_ : input.prompt.value_or(count);
     request.ids = std::move(input.ids);
+    TRY(check(request, engine->blueprint()));
     const Logits logits = TRY(engine->logits(request, common.cancel));
     if (common.cancel->requested()) return {};
     TRY(of_writing(write_safetensors(out_, tensors_of(logits))));
@@ -117,6 +122,18 @@ class LogitsOfEveryPosition final : public Command {
   }
 
  private:
+  // What the engine would refuse, said of the option.
+  Result<void> check(const LogitsRequest& request, const Blueprint& blueprint) const {
+    const auto sum = std::accumulate(request.chunks.begin(), request.chunks.end(), std::int64_t{0});
+    if (!request.chunks.empty() && sum != request.prompt) {
+      return misuse(
+          fmt::format("--chunks: they add up to {} tokens, the prompt has {}", sum, request.prompt));
+    }
+    auto taps = chosen_taps(request.taps, blueprint, schedule_of(blueprint));
+    if (!taps.ok()) return std::move(taps).error().within("--taps");
+    return {};
+  }
+
   // Ids that the model knows, no more than its context.
   Result<LogitsInput> read_fitting(const Engine& engine) const {
     LogitsInput input = TRY(read_logits_input(ids_));

@@ -18,7 +18,10 @@ constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{16} << 20;
 }  // namespace
 
 void declare_model(CLI::App& options, std::string& model) {
-  options.add_option("model", model, "A model's folder, or a file in it; left out: the bundled model")
+  options
+      .add_option(
+          "model", model,
+          "A model's folder, or a .safetensors file beside its config.json; left out: the bundled model")
       ->type_name("MODEL");
 }
 

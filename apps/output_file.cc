@@ -1,7 +1,11 @@
 #include "apps/output_file.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/model_files.h"
 #include "apps/status.h"
@@ -32,7 +36,11 @@ std::vector<std::string> files_of(const std::string& model) {
 Result<void> may_be_written(const std::string& what, const std::string& path, const std::string& model,
                             const std::vector<std::string>& read) {
   struct stat target {};
-  if (stat(path.c_str(), &target) != 0) return {};
+  if (stat(path.c_str(), &target) != 0) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 || path.empty()) return {};
+    return Error(Fault::exhausted, fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
+  }
   if (S_ISDIR(target.st_mode)) return Error(Fault::exhausted, path + ": cannot write: a directory");
   const auto same = [&](const std::string& other) {
     struct stat facts {};

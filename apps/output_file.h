@@ -1,7 +1,7 @@
 // output_file — whether a file may be written: nothing that the program itself lives on, and no folder.
 //
 // Errors     invalid: it is a file of the model, or one that was given to be read, by whatever name or link;
-//            exhausted: a folder is there
+//            exhausted: a folder is there, or the folder that it would be in can't be written
 #pragma once
 
 #include <string>

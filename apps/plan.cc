@@ -71,7 +71,7 @@ class PlanAPlacement final : public Command {
     return {
         "plan", "Show where each layer would run, what lies there and what crosses, and load nothing",
         "  manyspan plan models/first-light\n"
-        "  manyspan plan some-folder-with-a-config.json --machine eight-gpus.json --sessions 8\n"
+        "  manyspan plan some-folder --machine eight-gpus.json --sessions 8\n"
         "  manyspan plan --machine eight-gpus.json --layer-ends 2,4,6,8,9,10,11,12 --json",
         "A machine is described in a JSON file, with sizes in bytes; speeds for all devices or for none:\n"
         "  {\"host_memory_bytes\": 549755813888,\n"

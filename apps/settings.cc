@@ -67,7 +67,7 @@ Result<void> Settings::offer(const std::string& name, const std::vector<std::str
   if (before != sources_.end() && before->second >= source) return {};
   if (values.size() != 1 && !repeatable(*option)) return misuse(name + ": takes one value, not a list");
   // As --print-config shows what was not given.
-  const bool unsaid = values.size() == 1 && values[0].empty() && option->get_default_str().empty();
+  const bool unsaid = !repeatable(*option) && values[0].empty();
   if (source == Source::config_file && unsaid) return {};
   try {
     option->clear();

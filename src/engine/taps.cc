@@ -100,8 +100,8 @@ Result<std::vector<std::string>> chosen_taps(const std::vector<std::string>& ask
       if ((" " + all + ",").find(" " + known + ",") == std::string::npos)
         all += (all.empty() ? "" : ", ") + known;
     }
-    return Error(Fault::invalid,
-                 "no tap is named \"" + name + "\"; there are " + all + ", each also as L3.name");
+    return Error(Fault::invalid, "no tap is named \"" + name + "\"; there are " + all +
+                                     ", each of all its layers, or of one that has it, as L2.attn_in");
   }
   return chosen;
 }

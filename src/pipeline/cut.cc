@@ -50,7 +50,8 @@ Found search(std::int32_t layers, std::int32_t devices, const Times& times, Join
   for (std::int32_t d = 0; d < devices; ++d) {
     for (std::int32_t end = 0; end <= layers; ++end) {
       double& least = best[(d + 1) * width + end];
-      for (std::int32_t first = 0; first <= end; ++first) {
+      // From the shortest range on: of equal cuts that one counts which leaves the last devices free.
+      for (std::int32_t first = end; first >= 0; --first) {
         const double before = best[d * width + first];
         const double cost =
             first == end || before == kNever ? before : join(before, times.of(d, {first, end}));

@@ -1,7 +1,8 @@
 // cut — the cut of a model into one range of layers a device whose slowest stage is as quick as can be.
 //
 // Devices keep their order; one that would only slow things down gets no layers. Of several such cuts it is the
-// one whose stages are most alike, and of those the first: the same question has one answer.
+// one whose stages are most alike, and of those the one that leaves the last devices free: the same question has
+// one answer.
 //
 // Threads    pure functions
 // Cost       a stage's cost is asked for once; devices x layers² steps

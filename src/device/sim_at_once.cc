@@ -25,15 +25,19 @@ void SimBody::wait_until(std::unique_lock<std::mutex>& held, const std::function
 void SimBody::serve(std::uint32_t index) {
   auto held = hold();
   SimLane& lane = *lanes_[index];
+  const auto wait = [&] {
+    lane.wake.wait(held);
+    lane.since = std::chrono::steady_clock::now();
+  };
   while (!closing_) {
     if (lane.items.empty()) {
-      lane.wake.wait(held);
+      wait();
       continue;
     }
     if (const SimItem& head = lane.items.front();
         head.kind == SimItem::Kind::wait && !head.moment->happened) {
       head.moment->waiting.push_back(&lane.wake);
-      lane.wake.wait(held);
+      wait();
       continue;
     }
     SimItem item = std::move(lane.items.front());
@@ -46,12 +50,15 @@ void SimBody::serve(std::uint32_t index) {
       lane.busy = true;
       const auto& times = places[lane.device].times;
       const auto time = item.operation == nullptr ? times.end() : times.find(item.operation->name());
-      const auto least = time == times.end() ? std::chrono::microseconds(0) : time->second;
+      const bool paced = time != times.end();
+      const auto over = paced ? lane.since + time->second : lane.since;
       held.unlock();
       const auto from = std::chrono::steady_clock::now();
       run(index, item, *lane.host_queue);
-      if (least.count() > 0) std::this_thread::sleep_until(from + least);
+      if (paced) std::this_thread::sleep_until(over);
       const auto to = std::chrono::steady_clock::now();
+      // Awakenings that come late do not add up.
+      if (paced) lane.since = to - over < std::chrono::milliseconds(1) ? over : to;
       held.lock();
       lane.busy = false;
       if (keep_spans) {

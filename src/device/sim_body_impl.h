@@ -63,6 +63,7 @@ struct SimLane {
 
   // Where queues run at once.
   bool busy = false;
+  std::chrono::steady_clock::time_point since{};  // it has worked without waiting, or a set time was over
   std::condition_variable wake;
   std::unique_ptr<HostDevice> host;
   std::unique_ptr<Queue> host_queue;
@@ -73,7 +74,7 @@ struct SimPlace {
   std::unique_ptr<SimMemory> memory;
   std::unique_ptr<Device> device;
   const void* table = nullptr;
-  std::map<std::string, std::chrono::microseconds> times;  // that operations take at least
+  std::map<std::string, std::chrono::microseconds> times;  // by the operation that ends each
   SimWorld::Counts counts;
   // Operations, copies and waits that are to go wrong, by their number.
   std::set<std::int64_t> fails, delays, forgets_copy, forgets_wait;

@@ -79,8 +79,8 @@ class SimWorld {
   std::int64_t live_buffers() const;
   std::size_t bytes_in_use(int device) const;
 
-  // From now on an operation of this name takes the device at least so long, where work runs at once: its bytes are
-  // computed meanwhile.
+  // From now on whatever a queue does up to and with an operation of this name takes at least so long, from when the
+  // queue last waited or the one before ended: where work runs at once. Bytes are computed meanwhile.
   void take_time(int device, const std::string& operation, std::chrono::microseconds time);
 
   // Every operation and copy since the last call, in no order; the first call begins keeping them. Where work runs at once.

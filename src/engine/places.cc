@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "kernels/simulated.h"
+#include "pipeline/laps.h"
 #include "pipeline/plan.h"
 
 namespace manyspan {
@@ -87,11 +88,11 @@ Result<void> Places::load(const EngineOptions& options, const kernels::Table& ta
   return {};
 }
 
-// Spread over the layers, each of which routes once.
+// Spread over the layers, near the end of each.
 void Places::take_time(std::chrono::microseconds stage_time) {
   if (stage_time.count() == 0) return;
   for (const Placement::Stage& stage : placement_.stages) {
-    world_->take_time(stage.device, "route", stage_time / stage.layers.count());
+    world_->take_time(stage.device, "experts", stage_time / stage.layers.count());
   }
 }
 
@@ -109,7 +110,7 @@ std::vector<StageSpan> Places::take_spans() {
 }
 
 std::int32_t Places::flights() const {
-  return world_ == nullptr ? 1 : static_cast<std::int32_t>(visits(placement_).size());
+  return world_ == nullptr ? 1 : flights_for(visits(placement_));
 }
 
 std::int64_t Places::weight_bytes() const {

@@ -58,22 +58,31 @@ kernels::SourceView source_shape(const Blueprint& b, LayerId source) {
           .key_dim = b.index_dim};
 }
 
-Cache::Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits)
+Cache::Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits,
+             std::int32_t table_sets)
     : device_(device),
       blueprint_(blueprint),
       layers_(layers),
       limits_(limits),
-      geometry_(PageGeometry::of(blueprint, limits)) {
+      geometry_(PageGeometry::of(blueprint, limits)),
+      table_sets_(table_sets) {
   tables_.resize(geometry_.kinds.size());
   source_pools_.resize(blueprint.kv_sources.size());
   tails_.resize(blueprint.kv_sources.size());
 }
 
 Result<std::unique_ptr<Cache>> Cache::create(Device& device, const Blueprint& blueprint,
-                                             const StageLayers& layers, const Limits& limits) {
-  std::unique_ptr<Cache> cache(new Cache(device, blueprint, layers, limits));
+                                             const StageLayers& layers, const Limits& limits,
+                                             std::int32_t table_sets) {
+  std::unique_ptr<Cache> cache(new Cache(device, blueprint, layers, limits, table_sets));
   TRY(cache->allocate());
   return cache;
+}
+
+std::int64_t Cache::table_bytes(const PageGeometry& geometry, const Limits& limits, std::int32_t table_sets) {
+  std::int64_t entries = 0;
+  for (const PageGeometry::Kind& kind : geometry.kinds) entries += kind.width;
+  return std::int64_t{4} * entries * limits.sessions * table_sets;
 }
 
 Result<void> Cache::allocate() {
@@ -82,7 +91,7 @@ Result<void> Cache::allocate() {
     return device_.allocate(static_cast<std::size_t>(bytes));
   };
   for (std::size_t k = 0; k < tables_.size(); ++k) {
-    tables_[k] = TRY(take(std::int64_t{4} * geometry_.kinds[k].width * limits_.sessions));
+    tables_[k] = TRY(take(std::int64_t{4} * geometry_.kinds[k].width * limits_.sessions * table_sets_));
   }
   window_pool_ = TRY(take(geometry_.kinds[0].pages * window_page_bytes()));
   for (const LayerSchedule& plan : schedule_of(blueprint_).layers) {
@@ -118,6 +127,13 @@ void Cache::copy_page(Queue& queue, std::size_t kind, std::int32_t from, std::in
   }
 }
 
+bool Cache::reads(std::size_t kind) const {
+  return kind == 0 || std::ranges::any_of(blueprint_.kv_sources, [&](std::int32_t layer) {
+           const kernels::SourceView view = source(LayerId{layer});
+           return view.pool != nullptr && geometry_.kind_of(view.ratio) == kind;
+         });
+}
+
 void Cache::copy_tails(Queue& queue, std::int32_t from_slot, std::int32_t to_slot) const {
   for (const std::int32_t source : blueprint_.kv_sources) {
     const auto from = part({StatePart::Of::tail, {source}, from_slot});
@@ -150,7 +166,8 @@ void Cache::upload(Queue& queue, Device& host, std::size_t kind, std::int32_t sl
   const std::int32_t width = geometry_.kinds[kind].width;
   CHECK(static_cast<std::int32_t>(pages.size()) == width && slot < limits_.sessions,
         "one whole row of the table");
-  queue.copy(device_, tables_[kind].as<std::int32_t>() + std::int64_t{slot} * width, host, pages.data(),
+  if (!reads(kind)) return;
+  queue.copy(device_, table(kind) + std::int64_t{slot} * width, host, pages.data(),
              pages.size_bytes());
 }
 

@@ -58,15 +58,21 @@ struct StatePart {
 
 class Cache {
  public:
+  // `table_sets`: how many steps have page tables of their own here.
   // Errors: exhausted
   static Result<std::unique_ptr<Cache>> create(Device& device, const Blueprint& blueprint,
-                                               const StageLayers& layers, const Limits& limits);
+                                               const StageLayers& layers, const Limits& limits,
+                                               std::int32_t table_sets = 1);
+  static std::int64_t table_bytes(const PageGeometry& geometry, const Limits& limits, std::int32_t table_sets);
 
   const PageGeometry& geometry() const { return geometry_; }
   std::int64_t bytes() const { return bytes_; }
 
-  // Enqueues a slot's row of a kind's table. `pages` has the kind's width and must live until the step has
-  // finished.
+  // The set that uploads go to, and in which views look up their pages.
+  void choose_tables(std::int32_t set) { set_ = set; }
+
+  // Enqueues a slot's row of a kind's table, where some layer here looks into it. `pages` has the kind's width and must
+  // live until the step has finished.
   void upload(Queue& queue, Device& host, std::size_t kind, std::int32_t slot,
               std::span<const std::int32_t> pages);
 
@@ -83,19 +89,24 @@ class Cache {
   kernels::TailView tail(LayerId source) const;
 
  private:
-  Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits);
+  Cache(Device& device, const Blueprint& blueprint, const StageLayers& layers, const Limits& limits,
+        std::int32_t table_sets);
   Result<void> allocate();
   std::int64_t window_page_bytes() const;
   std::int64_t tail_bytes() const;  // of one slot
-  const std::int32_t* table(std::size_t kind) const { return tables_[kind].as<std::int32_t>(); }
+  bool reads(std::size_t kind) const;
+  std::int32_t* table(std::size_t kind) const {
+    return tables_[kind].as<std::int32_t>() + std::int64_t{set_} * geometry_.kinds[kind].width * limits_.sessions;
+  }
 
   Device& device_;
   const Blueprint& blueprint_;
   StageLayers layers_;
   Limits limits_;
   PageGeometry geometry_;
+  std::int32_t table_sets_, set_ = 0;
   std::int64_t bytes_ = 0;
-  std::vector<Buffer> tables_;  // one for each kind
+  std::vector<Buffer> tables_;  // one for each kind, set after set
   Buffer window_pool_;
   // One for each KV source, in the blueprint's order; empty where nobody here reads it.
   std::vector<Buffer> source_pools_;

@@ -15,11 +15,6 @@ std::int32_t candidate_source(const Schedule& schedule) {
   return -1;
 }
 
-std::size_t visit_of(std::span<const Visit> visits, LayerId layer) {
-  return std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.range.has(layer); }) -
-         visits.begin();
-}
-
 // The stages, but its own, that read a source's rows.
 std::set<std::int32_t> readers(const Schedule& schedule, std::span<const Visit> visits, LayerId source) {
   std::set<std::int32_t> stages;
@@ -31,6 +26,11 @@ std::set<std::int32_t> readers(const Schedule& schedule, std::span<const Visit> 
 }
 
 }  // namespace
+
+std::size_t visit_of(std::span<const Visit> visits, LayerId layer) {
+  return std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.range.has(layer); }) -
+         visits.begin();
+}
 
 std::vector<Crossing> crossings(const Schedule& schedule, std::span<const Visit> visits) {
   std::vector<Crossing> all(visits.size());

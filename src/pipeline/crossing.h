@@ -27,6 +27,9 @@ struct Crossing {
   std::set<std::int32_t> published, appended;
 };
 
+// Which of them has the layer.
+std::size_t visit_of(std::span<const Visit> visits, LayerId layer);
+
 // One for each visit; the first has none.
 std::vector<Crossing> crossings(const Schedule& schedule, std::span<const Visit> visits);
 

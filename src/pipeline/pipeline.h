@@ -1,7 +1,9 @@
 // Pipeline — step(batch) → ids, log-probs and logits, whatever devices run the layers.
 //
 // A placement cuts the layers into stages. A step enqueues every visit on the queues of its stage, in order, and
-// waits once, for what was asked; what crosses from stage to stage never passes through the host.
+// waits once, for what was asked; what crosses from stage to stage never passes through the host. Where stages are come
+// back to and several steps are under way, a step's next lap is enqueued when the one before has been waited for, so that
+// steps go through the stages beside each other.
 //
 // Owns       scratch, caches and queues; borrows weights, tables and devices, which must outlive it
 // Errors     step: exhausted when the batch exceeds the limits · corrupt from an Engram table · device_lost; after an
@@ -24,6 +26,7 @@
 #include "model/model.h"
 #include "model/trace.h"
 #include "pipeline/crossing.h"
+#include "pipeline/laps.h"
 #include "prepared/engram_rows.h"
 #include "prepared/placement.h"
 #include "prepared/prepared.h"
@@ -66,12 +69,12 @@ class Pipeline {
   const PageGeometry& geometry() const { return geometry_; }
   std::int64_t bytes() const;  // of caches, scratch, work and transfers
 
-  // A slot's row of one kind of page table, to be used from the next step on. The pages must live until it has
-  // finished.
+  // A slot's row of one kind of page table, for the step that begins next, which needs those of all its sessions. The
+  // pages must live until it has ended.
   void set_pages(std::size_t kind, std::int32_t slot, std::span<const std::int32_t> pages);
 
-  // These are enqueued, in one order with steps; host bytes must live until finish() or a step has returned.
-  // Every device that holds a copy of the part takes part in copies and writes.
+  // These are enqueued, in one order with steps; host bytes must live until finish(), or a step that began later, has
+  // returned. Every device that holds a copy of the part takes part in copies and writes.
   void copy_page(std::size_t kind, std::int32_t from, std::int32_t to);
   void copy_tails(std::int32_t from_slot, std::int32_t to_slot);
   std::size_t bytes_of(const StatePart& part) const;  // 0: there is nothing to read or write
@@ -92,20 +95,53 @@ class Pipeline {
 
  private:
   Pipeline(const Model& model, const Limits& limits);
-  void enqueue_visits(const Batch& batch, Depth depth, Trace* trace);
+  struct UnderWay {
+    std::size_t number;  // steps began before it
+    std::size_t flight;
+    Batch batch;
+    bool want_logits;
+    Trace* trace;
+    Depth depth;
+    Rows<Bf16> main_hidden;
+    std::size_t end;       // visits that it makes
+    std::size_t laps = 0;  // enqueued
+    bool met = false;      // the host has come to its last lap in what it waits for
+    Output output{};
+  };
+  // What the host will wait for, in the order in which it was enqueued.
+  struct Awaited {
+    std::size_t step, lap;
+  };
+  // A window page to be filled before the step's lap that sees it.
+  struct LateWrite {
+    std::size_t step, lap;
+    StatePart part;
+    std::span<const std::byte> from;
+  };
+
+  bool above(const Visit& visit, Depth depth) const;
+  std::size_t visits_made(Depth depth) const;
+  bool all_enqueued(const UnderWay& step) const { return laps_[step.laps - 1].end >= step.end; }
+  void enqueue_lap(UnderWay& step);
+  void enqueue_visit(UnderWay& step, std::size_t visit);
+  void leave(const UnderWay& step, const Lap& lap);
+  void write_now(const StatePart& part, std::span<const std::byte> from);
+  void write_late(const UnderWay& step);
+  void catch_up();
+  Result<void> go_on();
+  Result<void> wait_for_stages(const UnderWay& step);
   Rows<Bf16> main_hidden_of(Trace* trace, std::int64_t rows) const;
   const Model model_;
   const Limits limits_;
   const PageGeometry geometry_;
   std::vector<Visit> visits_;
+  std::vector<Lap> laps_;
   std::vector<Crossing> crossings_;
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<Transfer>> transfers_;  // into each visit; null for the first
-  struct UnderWay {
-    Output output;
-    Depth depth;
-  };
   std::deque<UnderWay> under_way_;
+  std::deque<Awaited> awaited_;
+  std::vector<LateWrite> late_writes_;
   std::size_t begun_ = 0;  // steps ever
 };
 

@@ -7,6 +7,7 @@
 #include "model/cache.h"
 #include "model/scratch.h"
 #include "pipeline/cut.h"
+#include "pipeline/laps.h"
 #include "pipeline/state_met.h"
 #include "pipeline/transfer.h"
 
@@ -29,10 +30,10 @@ std::int64_t box_bytes(const Blueprint& b, const Crossing& crossing, const Limit
 }
 
 // What a stage remembers, as cache.cc takes it.
-void count_cache(const PlanModel& m, const Limits& limits, StagePlan& stage) {
+void count_cache(const PlanModel& m, const Limits& limits, std::int32_t table_sets, StagePlan& stage) {
   const Blueprint& b = m.blueprint;
   const PageGeometry g = PageGeometry::of(b, limits);
-  for (const PageGeometry::Kind& kind : g.kinds) stage.kv_bytes += kNumber * kind.width * limits.sessions;
+  stage.kv_bytes += Cache::table_bytes(g, limits, table_sets);
   const std::int64_t page = kernels::WindowView::layer_bytes(b.head_dim) * stage.layers.count();
   stage.window_bytes = g.kinds[0].width * page;
   stage.kv_bytes += g.kinds[0].pages * page;
@@ -50,23 +51,33 @@ void count_cache(const PlanModel& m, const Limits& limits, StagePlan& stage) {
   }
 }
 
-// One stage with what comes into its visits and what leaves them.
+// What comes into a stage's visits and what leaves them, and of how many steps.
+struct Passing {
+  struct In {
+    const Crossing* crossing;
+    std::int32_t landings = 2;
+  };
+  std::vector<In> in{};
+  std::vector<const Crossing*> out{};
+  std::int32_t steps_kept = 1;
+};
+
 StagePlan stage_plan(const PlanModel& m, const Limits& limits, std::int32_t device, const StageLayers& layers,
-                     std::span<const Crossing* const> in, std::span<const Crossing* const> out) {
+                     const Passing& passing) {
   StagePlan stage{.device = device, .layers = layers};
   const WeightBytes weights = m.footprints[static_cast<std::size_t>(device)].of(layers);
   stage.weight_bytes = weights.held;
   stage.read_bytes = weights.read;
-  count_cache(m, limits, stage);
+  count_cache(m, limits, passing.steps_kept, stage);
   Scratch::Wanted wanted{layers, {}};
   const auto publish = [&](const Crossing& crossing) {
     wanted.published.insert(crossing.published.begin(), crossing.published.end());
   };
-  for (const Crossing* crossing : in) {
-    publish(*crossing);
-    stage.boundary_bytes += 2 * box_bytes(m.blueprint, *crossing, limits);  // two landing places
+  for (const Passing::In& in : passing.in) {
+    publish(*in.crossing);
+    stage.boundary_bytes += in.landings * box_bytes(m.blueprint, *in.crossing, limits);
   }
-  for (const Crossing* crossing : out) {
+  for (const Crossing* crossing : passing.out) {
     publish(*crossing);
     stage.boundary_bytes += box_bytes(m.blueprint, *crossing, limits);
   }
@@ -110,10 +121,10 @@ std::optional<Placement> quickest(const PlanModel& model, const Machine& machine
     into[static_cast<std::size_t>(at)] = crossings(model.schedule, halves)[1];
   }
   const auto cost = [&](std::int32_t device, LayerRange r) -> StageCost {
-    const Crossing* in = &into[static_cast<std::size_t>(r.first)];
-    const Crossing* out = &into[static_cast<std::size_t>(r.end)];
-    const StagePlan stage = stage_plan(model, limits, device, {{r}}, {&in, r.first > 0 ? 1u : 0u},
-                                       {&out, r.end < layers ? 1u : 0u});
+    Passing passing;
+    if (r.first > 0) passing.in.push_back({&into[static_cast<std::size_t>(r.first)]});
+    if (r.end < layers) passing.out.push_back(&into[static_cast<std::size_t>(r.end)]);
+    const StagePlan stage = stage_plan(model, limits, device, {{r}}, passing);
     const Machine::Device& on = machine.devices[static_cast<std::size_t>(device)];
     return {seconds(stage, on), fits(stage, on)};
   };
@@ -130,15 +141,17 @@ Result<Plan> plan_of(const PlanModel& model, const Machine& machine, const Limit
   Plan plan{.placement = placement};
   const std::vector<Visit> visits = manyspan::visits(placement);
   const std::vector<Crossing> crossings = manyspan::crossings(model.schedule, visits);
+  const std::vector<Lap> laps = laps_of(visits);
+  const std::int32_t flights = machine.devices[0].kind == DeviceKind::cpu ? 1 : flights_for(visits);
   for (std::size_t s = 0; s < placement.stages.size(); ++s) {
-    std::vector<const Crossing*> in, out;
+    Passing passing{.steps_kept = steps_kept(laps, flights)};
     for (std::size_t v = 0; v < visits.size(); ++v) {
       if (visits[v].stage != static_cast<std::int32_t>(s)) continue;
-      if (v > 0) in.push_back(&crossings[v]);
-      if (v + 1 < visits.size()) out.push_back(&crossings[v + 1]);
+      if (v > 0) passing.in.push_back({&crossings[v], landing_places(laps, v, flights)});
+      if (v + 1 < visits.size()) passing.out.push_back(&crossings[v + 1]);
     }
     const Placement::Stage& stage = placement.stages[s];
-    plan.stages.push_back(stage_plan(model, limits, stage.device, stage.layers, in, out));
+    plan.stages.push_back(stage_plan(model, limits, stage.device, stage.layers, passing));
   }
   for (std::size_t v = 1; v < visits.size(); ++v) {
     const std::int64_t row = row_bytes(model.blueprint, crossings[v]);
@@ -152,7 +165,7 @@ Result<Plan> best_plan(const PlanModel& model, const Machine& machine, const Lim
   CHECK(model.footprints.size() == machine.devices.size(), "a footprint for each device");
   const auto layers = static_cast<std::int32_t>(model.schedule.layers.size());
   const auto devices = static_cast<std::int32_t>(machine.devices.size());
-  const StagePlan whole = stage_plan(model, limits, 0, all_layers(layers), {}, {});
+  const StagePlan whole = stage_plan(model, limits, 0, all_layers(layers), {});
   std::optional<Placement> cut;
   if (devices > 1) {
     if (layers > kMostLayersCut) {

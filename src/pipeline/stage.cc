@@ -20,11 +20,14 @@ Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, std::s
 
 Result<std::unique_ptr<Stage>> Stage::create(const Pipeline::Place& place, HostDevice& host,
                                              const Pipeline::Model& model, const Scratch::Wanted& part,
-                                             const Limits& limits) {
-  std::unique_ptr<Stage> stage(new Stage(place, host, model, part, limits));
-  stage->cache_ = TRY(Cache::create(place.device, model.blueprint, part.layers, limits));
+                                             const Limits& limits, std::int32_t steps_kept) {
+  std::unique_ptr<Stage> stage(new Stage(place, host, model, part, limits, steps_kept));
+  stage->cache_ = TRY(Cache::create(place.device, model.blueprint, part.layers, limits, steps_kept));
+  for (std::int32_t i = 0; i < steps_kept; ++i) {
+    stage->buffers_.push_back(TRY(StepBuffers::create(place.device, limits)));
+  }
   TRY(stage->open_queues());
-  TRY(stage->allocate(TRY(StepBuffers::create(place.device, limits))));
+  TRY(stage->allocate());
   return stage;
 }
 
@@ -54,8 +57,7 @@ Result<Step::Needs> Stage::needs() const {
   return needs;
 }
 
-Result<void> Stage::allocate(StepBuffers buffers) {
-  buffers_ = std::make_unique<StepBuffers>(std::move(buffers));
+Result<void> Stage::allocate() {
   const Step::Needs needs = TRY(this->needs());
   const std::size_t scratch = Scratch::shapes(model_.blueprint, part_, limits_).bytes;
   scratch_memory_ = TRY(device_.allocate(scratch));
@@ -68,14 +70,15 @@ Result<void> Stage::allocate(StepBuffers buffers) {
   for (std::int32_t i = 0; i < limits_.flights; ++i) {
     flights_.emplace_back(limits_, scratch_);
     flights_.back().ended = TRY(device_.event());
+    flights_.back().visited = TRY(device_.event());
   }
   return {};
 }
 
-StepRows Stage::rows_of(const Batch& batch) const {
-  return {.batch = buffers_->view(),
-          .sampled = buffers_->sampled(),
-          .sampled_count = buffers_->sampled_count(),
+StepRows Stage::rows_of(std::size_t flight, const Batch& batch) const {
+  return {.batch = buffers(flight).view(),
+          .sampled = buffers(flight).sampled(),
+          .sampled_count = buffers(flight).sampled_count(),
           .most_tokens = limits_.context,
           .rows = static_cast<std::int32_t>(batch.ids.size()),
           .sampled_rows = static_cast<std::int32_t>(batch.sampled.size()),
@@ -83,23 +86,31 @@ StepRows Stage::rows_of(const Batch& batch) const {
           .main_hidden = {}};
 }
 
-Result<void> Stage::bring_engram_rows(StepOnHost& flight, const Batch& batch) {
+Result<void> Stage::gather_engram_rows(StepOnHost& flight, const Batch& batch) {
   CHECK(batch.engram_rows.size() == flight.packed.size(), "rows of every Engram layer");
   for (std::size_t i = 0; i < flight.packed.size(); ++i) {
     const Rows<std::uint8_t>& to = scratch_.packed[i];
     if (to.data == nullptr) continue;
     const auto rows = static_cast<std::int64_t>(batch.ids.size());
-    std::uint8_t* from = flight.packed[i].data();
-    TRY(model_.engram.gather(i, batch.engram_rows[i], {from, rows, to.cols, to.cols}, host_.workers()));
-    main_->copy(device_, to.data, host_, from, rows * to.cols);
+    std::uint8_t* at = flight.packed[i].data();
+    TRY(model_.engram.gather(i, batch.engram_rows[i], {at, rows, to.cols, to.cols}, host_.workers()));
   }
   return {};
 }
 
-kernels::Sample Stage::sampling() const {
+// Of the layers that run next: those of another lap may run after another step's.
+void Stage::bring_engram_rows(const StepOnHost& flight, const Batch& batch, const LayerRange& range) {
+  for (std::size_t i = 0; i < flight.packed.size(); ++i) {
+    if (!range.has({model_.blueprint.engram.layers[i]})) continue;
+    const Rows<std::uint8_t>& to = scratch_.packed[i];
+    main_->copy(device_, to.data, host_, flight.packed[i].data(), batch.ids.size() * to.cols);
+  }
+}
+
+kernels::Sample Stage::sampling(std::size_t flight) const {
   return {.logits = as_const(scratch_.logits),
-          .used = buffers_->sampled_count(),
-          .wishes = buffers_->wishes(),
+          .used = buffers(flight).sampled_count(),
+          .wishes = buffers(flight).wishes(),
           .id = ids_.as<TokenId>(),
           .logprob = logprobs_.as<float>(),
           .work = {}};
@@ -127,30 +138,33 @@ Step::Lanes Stage::lanes() {
 }
 
 Result<void> Stage::begin(std::size_t flight, const Batch& batch) {
-  TRY(bring_engram_rows(flights_[flight], batch));
-  buffers_->bring(batch, flights_[flight], *main_, device_, host_);
+  TRY(gather_engram_rows(flights_[flight], batch));
+  buffers_[kept(flight)].bring(batch, flights_[flight], *main_, device_, host_);
   return {};
 }
 
-void Stage::append(const Crossing& crossing) {
+void Stage::append(std::size_t flight, const Crossing& crossing) {
+  cache_->choose_tables(kept(flight));
   Step::Lanes lanes = this->lanes();
   Step step(table_, lanes, nullptr);
   for (const std::int32_t source : crossing.appended) {
     step.run(
         table_.append,
-        {.batch = buffers_->view(),
+        {.batch = buffers(flight).view(),
          .published = manyspan::as_const(scratch_.carry.published[source_index(model_.blueprint, {source})]),
          .source = cache_->source({source})});
   }
 }
 
-void Stage::run(const Batch& batch, const LayerRange& range, Depth depth, const Rows<Bf16>& main_hidden,
-                Trace* trace) {
+void Stage::run(std::size_t flight, const Batch& batch, const LayerRange& range, Depth depth,
+                const Rows<Bf16>& main_hidden, Trace* trace) {
+  bring_engram_rows(flights_[flight], batch, range);
+  cache_->choose_tables(kept(flight));
   Step::Lanes lanes = this->lanes();
   std::optional<Step::Tracing> tracing;
   if (trace != nullptr) tracing.emplace(Step::Tracing{*trace, tap_rooms_, host_});
   Step step(table_, lanes, tracing ? &*tracing : nullptr);
-  StepRows rows = rows_of(batch);
+  StepRows rows = rows_of(flight, batch);
   rows.main_hidden = main_hidden;
   layers().run(step, rows, range, depth, scratch_);
 }
@@ -162,7 +176,7 @@ Pipeline::Output Stage::bring_output(std::size_t flight, const Batch& batch, boo
   Pipeline::Output out{};
   const std::size_t sampled = batch.sampled.size();
   if (!batch.wishes.empty()) {
-    step.run(table_.sample, sampling());
+    step.run(table_.sample, sampling(flight));
     main_->copy(host_, home.ids.data(), device_, ids_.as<void>(), sampled * sizeof(TokenId));
     main_->copy(host_, home.logprobs.data(), device_, logprobs_.as<void>(), sampled * sizeof(float));
     out.ids = {home.ids.data(), sampled};

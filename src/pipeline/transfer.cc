@@ -39,11 +39,14 @@ Result<Transfer::Box> Transfer::box(Device& device, const Blueprint& blueprint, 
 }
 
 Result<std::unique_ptr<Transfer>> Transfer::create(Device& from, Device& to, const Blueprint& blueprint,
-                                                   const Crossing& crossing, const Limits& limits) {
+                                                   const Crossing& crossing, const Limits& limits,
+                                                   std::int32_t landings) {
   std::unique_ptr<Transfer> transfer(new Transfer(from, to));
   transfer->copies_ = TRY(from.queue(QueueKind::copy));
   transfer->outbox_ = TRY(transfer->box(from, blueprint, crossing, limits));
-  for (Box& landing : transfer->landings_) landing = TRY(transfer->box(to, blueprint, crossing, limits));
+  for (std::int32_t i = 0; i < landings; ++i) {
+    transfer->landings_.push_back(TRY(transfer->box(to, blueprint, crossing, limits)));
+  }
   return transfer;
 }
 

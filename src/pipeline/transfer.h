@@ -1,6 +1,6 @@
 // Transfer — the way of a carry over one boundary: out of one device's scratch, into another's.
 //
-// The sender's main queue puts the carry into an outbox and goes on; its copy queue pushes from there into one of two
+// The sender's main queue puts the carry into an outbox and goes on; its copy queue pushes from there into one of a few
 // landing places on the other device, which the receiver's main queue empties into its scratch before its layers run.
 // So neither side's work waits for the link while there is room, and nothing is overwritten that is still to be read.
 //
@@ -9,8 +9,8 @@
 // Spec       interfaces.md A2, A12
 #pragma once
 
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "device/device.h"
 #include "model/model.h"
@@ -21,9 +21,11 @@ namespace manyspan {
 
 class Transfer {
  public:
+  // `landings`: places on the other device, at least two.
   // Errors: exhausted
   static Result<std::unique_ptr<Transfer>> create(Device& from, Device& to, const Blueprint& blueprint,
-                                                  const Crossing& crossing, const Limits& limits);
+                                                  const Crossing& crossing, const Limits& limits,
+                                                  std::int32_t landings);
 
   // Of the outbox, or of one of the landing places.
   static std::size_t box_bytes(const Blueprint& blueprint, const Crossing& crossing, const Limits& limits);
@@ -33,7 +35,9 @@ class Transfer {
   void send(Queue& sender, const Carry& from, std::int64_t rows, Depth depth);
   void land(Queue& receiver, const Carry& to, std::int64_t rows, Depth depth);
 
-  std::int64_t bytes() const { return 3 * static_cast<std::int64_t>(outbox_.memory.bytes()); }
+  std::int64_t bytes() const {
+    return (1 + std::ssize(landings_)) * static_cast<std::int64_t>(outbox_.memory.bytes());
+  }
   Result<void> finish() { return copies_->finish(); }
 
  private:
@@ -52,7 +56,7 @@ class Transfer {
   Device& to_;
   std::unique_ptr<Queue> copies_;
   Box outbox_;
-  std::array<Box, 2> landings_;
+  std::vector<Box> landings_;
   std::size_t sent_ = 0, landed_ = 0;
 };
 

@@ -30,8 +30,7 @@ constexpr std::int64_t kMemoryBytes = std::int64_t{256}
                                       << 20;  // more than any cache of this machine's kind holds
 constexpr double kLeastStageTime = 0.1;       // milliseconds; less is lost in waking up
 constexpr std::int64_t kDecoded = 64;         // tokens of one measurement
-constexpr int kMostBatch = 256;
-constexpr int kStepRows = 256;
+constexpr std::int64_t kMostBatch = 256, kMostLength = std::int64_t{1} << 30, kMostRows = 65536;
 
 struct Measured {
   std::vector<double> values;
@@ -61,18 +60,19 @@ std::vector<TokenId> random_prompt(std::int64_t length, std::uint32_t seed, std:
   return ids;
 }
 
-// "1,8": how many sessions decode at once, one measurement after another.
-Result<std::vector<int>> read_batches(std::string_view list) {
-  std::vector<int> batches;
+// "1,8": what is measured one after another.
+Result<std::vector<std::int64_t>> read_numbers(std::string_view option, std::string_view list,
+                                               std::int64_t most) {
+  std::vector<std::int64_t> numbers;
   while (true) {
     const std::size_t comma = list.find(',');
     const std::string_view item = list.substr(0, comma);
-    int batch = 0;
-    const auto [rest, fault] = std::from_chars(item.data(), item.data() + item.size(), batch);
-    if (fault != std::errc() || rest != item.data() + item.size() || batch < 1 || batch > kMostBatch)
-      return misuse(fmt::format("--batch: \"{}\" is no number from 1 to {}", item.substr(0, 40), kMostBatch));
-    batches.push_back(batch);
-    if (comma == std::string_view::npos) return batches;
+    std::int64_t number = 0;
+    const auto [rest, fault] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (fault != std::errc() || rest != item.data() + item.size() || number < 1 || number > most)
+      return misuse(fmt::format("{}: \"{}\" is no number from 1 to {}", option, item.substr(0, 40), most));
+    numbers.push_back(number);
+    if (comma == std::string_view::npos) return numbers;
     list.remove_prefix(comma + 1);
   }
 }
@@ -84,7 +84,8 @@ class Bench final : public Command {
             "  manyspan bench --quick\n"
             "  manyspan bench models/first-light --threads 2\n"
             "  manyspan bench --quick --device sim:2\n"
-            "  manyspan bench --quick --device sim:8 --stage-time 5 --batch 1,8 --trace trace.json"};
+            "  manyspan bench --quick --device sim:8 --stage-time 5 --batch 1,8 --trace trace.json\n"
+            "  manyspan bench --device sim:8 --stage-time 5 --prompts 800 --step-rows 16 --no-cone"};
   }
 
   void declare(CLI::App& options) override {
@@ -95,6 +96,16 @@ class Bench final : public Command {
         ->type_name("N");
     options.add_option("--batch", batches_, "Sessions that decode at once, one measurement for each number")
         ->type_name("N,N...");
+    options
+        .add_option("--prompts", prompts_,
+                    "Lengths of the prompts that are measured, in tokens; left out: 512 with --quick, else "
+                    "128,512,1024")
+        ->check(not_empty())
+        ->type_name("N,N...");
+    options.add_option("--step-rows", step_rows_, "Prompt tokens run together: how prompts are cut")
+        ->transform(whole_number(1, kMostRows))
+        ->type_name("N");
+    options.add_flag("--no-cone", no_cone_, "Run every prompt token in every layer, also where nobody reads it");
     options
         .add_option("--stage-time", stage_time_,
                     "With --device sim:N: the devices run at the same time, and each takes at least so many "
@@ -112,7 +123,13 @@ class Bench final : public Command {
 
   Result<void> run(const Common& common) override {
     cancel_ = common.cancel;
-    const std::vector<int> batches = TRY(read_batches(batches_));
+    const std::vector<std::int64_t> batches = TRY(read_numbers("--batch", batches_, kMostBatch));
+    std::vector<std::int64_t> lengths = {512}, depths = {128};
+    if (!quick_) {
+      lengths = {128, 512, 1024};
+      depths = {128, 1024, 2048};
+    }
+    if (!prompts_.empty()) lengths = TRY(read_numbers("--prompts", prompts_, kMostLength));
     if (stage_time_ > 0 && stage_time_ < kLeastStageTime) {
       return misuse(fmt::format("--stage-time: {} is less than {}", stage_time_, kLeastStageTime));
     }
@@ -121,24 +138,20 @@ class Bench final : public Command {
     if (!trace_.empty() && stage_time_ == 0)
       return misuse("--trace: only of simulated devices with --stage-time");
     TRY(may_be_written("--trace", trace_, engine_options_.model, engine_options_.read_files(common)));
-    const int sessions = *std::max_element(batches.begin(), batches.end());
+    const auto sessions = static_cast<int>(*std::max_element(batches.begin(), batches.end()));
     engine_ = TRY(engine_options_.open(
         common, {.stage_time = std::chrono::microseconds(std::lround(1000 * stage_time_)),
                  .sessions = sessions,
-                 .step_rows = kStepRows}));
+                 .step_rows = step_rows_,
+                 .cone = !no_cone_}));
     for (int i = 0; i < sessions; ++i) sessions_.push_back(TRY(engine_->open_session()));
     TRY(measure_roof());
     const std::int64_t context = engine_->facts().context;
     if (context < 2) return Error(Fault::invalid, "--context: a bench needs at least 2");
-    std::vector<std::int64_t> lengths = {512}, depths = {128};
-    if (!quick_) {
-      lengths = {128, 512, 1024};
-      depths = {128, 1024, 2048};
-    }
     TRY(generate(std::min<std::int64_t>(64, context / 2), 8));  // warms up caches, pages and threads
     for (const std::int64_t length : within(lengths, context - 1)) TRY(prefill(length));
     for (const std::int64_t depth : within(depths, context - kDecoded)) {
-      for (const int batch : batches) TRY(decode(depth, batch));
+      for (const std::int64_t batch : batches) TRY(decode(depth, static_cast<int>(batch)));
     }
     if (trace_.empty() || cancel_->requested()) return {};
     return write_stage_trace(trace_, spans_);
@@ -201,7 +214,7 @@ class Bench final : public Command {
       seconds.values.push_back(answer.prefill_seconds);
       rates.values.push_back(static_cast<double>(length) / answer.prefill_seconds);
     }
-    const std::int64_t steps = (length + kStepRows - 1) / kStepRows;
+    const std::int64_t steps = (length + step_rows_ - 1) / step_rows_;
     const double rate = rates.median();
     nlohmann::ordered_json line = {{"bench", "prefill"}, {"tokens", length}, {"batch", 1}};
     line["tokens_per_second"] = rate;
@@ -281,10 +294,10 @@ class Bench final : public Command {
   }
 
   EngineChoices engine_options_;
-  bool quick_ = false;
-  int repetitions_ = 0;
+  bool quick_ = false, no_cone_ = false;
+  int repetitions_ = 0, step_rows_ = EngineOptions{}.step_rows;
   double stage_time_ = 0;  // milliseconds
-  std::string batches_ = "1,8", trace_;
+  std::string batches_ = "1,8", prompts_, trace_;
 
   std::unique_ptr<Engine> engine_;
   std::vector<SessionId> sessions_;

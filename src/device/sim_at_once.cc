@@ -37,7 +37,11 @@ void SimBody::serve(std::uint32_t index) {
     if (const SimItem& head = lane.items.front();
         head.kind == SimItem::Kind::wait && !head.moment->happened) {
       head.moment->waiting.push_back(&lane.wake);
+      const SimLane& other = *lanes_[head.moment->queue];
+      const auto since = lane.since;
       wait();
+      // What its own side queue does is the device's work too.
+      if (other.device == lane.device && other.kind == QueueKind::side) lane.since = since;
       continue;
     }
     SimItem item = std::move(lane.items.front());

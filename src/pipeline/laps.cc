@@ -25,9 +25,7 @@ std::size_t lap_with(std::span<const Lap> laps, std::size_t visit) {
 }
 
 std::int32_t flights_for(std::span<const Visit> visits) {
-  std::set<std::int32_t> stages;
-  for (const Visit& visit : visits) stages.insert(visit.stage);
-  return static_cast<std::int32_t>(stages.size()) + (laps_of(visits).size() > 1 ? 1 : 0);
+  return static_cast<std::int32_t>(visits.size()) + (visits.size() > 1 ? 2 : 0);
 }
 
 std::int32_t steps_kept(std::span<const Lap> laps, std::int32_t flights) {

@@ -27,8 +27,8 @@ std::vector<Lap> laps_of(std::span<const Visit> visits);
 // The lap with a visit.
 std::size_t lap_with(std::span<const Lap> laps, std::size_t visit);
 
-// How many steps under way keep every stage at work: one for each stage, and where a stage is come back to one more, since
-// a step is then twice in the same place.
+// How many steps under way keep every stage at work: one for each visit, as where a stage is come back to a step waits for
+// the one that the stage is at; and where there are several, two more for what is on its way between them.
 std::int32_t flights_for(std::span<const Visit> visits);
 
 // How many steps a device keeps rows and page tables of. Where laps follow each other, a later step's may come before an

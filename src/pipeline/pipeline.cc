@@ -76,7 +76,7 @@ void Pipeline::read(const StatePart& part, std::span<std::byte> to) {
 void Pipeline::write(const StatePart& part, std::span<const std::byte> from) {
   const bool window = part.of == StatePart::Of::window;
   const std::size_t lap = window ? lap_with(laps_, visit_of(visits_, part.layer)) : 0;
-  if (lap > 0 && !under_way_.empty()) {
+  if (!under_way_.empty() && under_way_.back().laps <= lap) {
     late_writes_.push_back({begun_, lap, part, from});
     return;
   }
@@ -93,6 +93,10 @@ void Pipeline::write_now(const StatePart& part, std::span<const std::byte> from)
 // Every device that had a part is asked, also after one has failed: each keeps its fault until then.
 Result<void> Pipeline::finish() {
   catch_up();
+  return finish_queues();
+}
+
+Result<void> Pipeline::finish_queues() {
   Result<void> first;
   const auto note = [&](Result<void> done) {
     if (first.ok() && !done.ok()) first = std::move(done);
@@ -107,7 +111,7 @@ Result<void> Pipeline::finish() {
 Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace, Depth depth) {
   if (batch.ids.size() > static_cast<std::size_t>(limits_.step_rows) ||
       batch.sampled.size() > static_cast<std::size_t>(limits_.sampled_rows)) {
-    (void)finish();  // page tables may be on their way from the caller's memory
+    give_up_beginning();  // page tables may be on their way from the caller's memory
     return Error(Fault::exhausted, "a step of " + std::to_string(batch.ids.size()) + " rows, " +
                                        std::to_string(batch.sampled.size()) + " sampled; the limits are " +
                                        std::to_string(limits_.step_rows) + " and " +
@@ -118,7 +122,7 @@ Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace,
   const std::size_t flight = begun_ % limits_.flights;
   for (const auto& stage : stages_) {
     if (Result<void> begun = stage->begin(flight, batch); !begun.ok()) {
-      (void)finish();  // what is enqueued reads the batch
+      give_up_beginning();  // what is enqueued reads the batch
       return begun;
     }
   }
@@ -131,8 +135,36 @@ Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace,
                         .main_hidden = main_hidden_of(trace, std::ssize(batch.ids)),
                         .end = visits_made(depth)});
   ++begun_;
-  enqueue_lap(under_way_.back());
+  enqueue_first_laps();
   return {};
+}
+
+// Whether most of the lap's stages have layers to run.
+bool Pipeline::fills_stages(const UnderWay& step, std::size_t lap) const {
+  const auto visits = std::span(visits_).subspan(laps_[lap].begin, laps_[lap].end - laps_[lap].begin);
+  const auto running = std::ranges::count_if(visits, [&](const Visit& v) { return !above(v, step.depth); });
+  return 2 * running > std::ssize(visits);
+}
+
+// Of as many steps as keep every stage at work, and one more: what is enqueued stands before the second laps of earlier
+// steps.
+void Pipeline::enqueue_first_laps() {
+  std::size_t at_work = 0;
+  for (const Awaited& a : awaited_) {
+    at_work += fills_stages(under_way_[a.step - under_way_.front().number], a.lap) ? 1 : 0;
+  }
+  for (UnderWay& step : under_way_) {
+    if (step.laps > 0) continue;
+    if (laps_.size() > 1 && at_work > stages_.size()) return;
+    enqueue_lap(step);
+    ++at_work;
+  }
+}
+
+// A fault that comes to light here is of the steps before.
+void Pipeline::give_up_beginning() {
+  Result<void> finished = finish();
+  if (!finished.ok() && !under_way_.empty()) told_early_ = std::move(finished).error();
 }
 
 // Whether of a step that goes no higher than the last source only what it published goes there.
@@ -216,6 +248,7 @@ Result<void> Pipeline::go_on() {
   if (step.met) return {};
   if (under_way_.size() > 1) TRY(stages_[visits_[laps_[next.lap].end - 1].stage]->await(step.flight));
   enqueue_lap(step);
+  enqueue_first_laps();
   return {};
 }
 
@@ -241,17 +274,27 @@ Result<void> Pipeline::wait_for_stages(const UnderWay& step) {
 Result<Pipeline::Output> Pipeline::end() {
   CHECK(!under_way_.empty(), "a step is under way");
   Result<void> ended;
+  if (told_early_) ended = *std::exchange(told_early_, std::nullopt);
   while (ended.ok() && !under_way_.front().met) ended = go_on();
   if (ended.ok()) ended = wait_for_stages(under_way_.front());
   if (!ended.ok()) {
-    // A device skips what it was given before it told its fault, so no step under way can be trusted.
-    (void)finish();
-    under_way_.clear(), awaited_.clear();
+    lose_steps();
     return std::move(ended).error();
   }
   const Output out = under_way_.front().output;
   under_way_.pop_front();
+  enqueue_first_laps();
   return out;
+}
+
+// A device skips what it was given before it told its fault, so no step under way can be trusted; nor may any go on, since
+// it would do so with what was there before.
+void Pipeline::lose_steps() {
+  (void)finish_queues();
+  under_way_.clear(), awaited_.clear(), late_writes_.clear();
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr) transfer->forget();
+  }
 }
 
 Result<Pipeline::Output> Pipeline::step(const Batch& batch, bool want_logits, Trace* trace) {

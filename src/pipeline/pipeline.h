@@ -14,6 +14,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -119,16 +120,23 @@ class Pipeline {
     std::span<const std::byte> from;
   };
 
+  void give_up_beginning();
   bool above(const Visit& visit, Depth depth) const;
   std::size_t visits_made(Depth depth) const;
-  bool all_enqueued(const UnderWay& step) const { return laps_[step.laps - 1].end >= step.end; }
+  bool all_enqueued(const UnderWay& step) const {
+    return step.laps > 0 && laps_[step.laps - 1].end >= step.end;
+  }
+  bool fills_stages(const UnderWay& step, std::size_t lap) const;
+  void enqueue_first_laps();
   void enqueue_lap(UnderWay& step);
   void enqueue_visit(UnderWay& step, std::size_t visit);
   void leave(const UnderWay& step, const Lap& lap);
   void write_now(const StatePart& part, std::span<const std::byte> from);
   void write_late(const UnderWay& step);
   void catch_up();
+  Result<void> finish_queues();
   Result<void> go_on();
+  void lose_steps();
   Result<void> wait_for_stages(const UnderWay& step);
   Rows<Bf16> main_hidden_of(Trace* trace, std::int64_t rows) const;
   const Model model_;
@@ -142,6 +150,7 @@ class Pipeline {
   std::deque<UnderWay> under_way_;
   std::deque<Awaited> awaited_;
   std::vector<LateWrite> late_writes_;
+  std::optional<Error> told_early_;  // a fault that a step's failed beginning was told
   std::size_t begun_ = 0;  // steps ever
 };
 

@@ -86,8 +86,8 @@ TEST(Plan, AStagesMemoryIsToTheByteWhatItsCacheTakes) {
     const Plan plan = q.of(laps).value();
     HostDevice host(1);
     for (const StagePlan& stage : plan.stages) {
-      // Stage 0 is come back to, so three steps have tables of their own.
-      EXPECT_EQ(stage.kv_bytes, Cache::create(host, b, stage.layers, q.limits, 3).value()->bytes()) << config;
+      // Stage 0 is come back to, so six steps have tables of their own.
+      EXPECT_EQ(stage.kv_bytes, Cache::create(host, b, stage.layers, q.limits, 6).value()->bytes()) << config;
     }
   }
 }

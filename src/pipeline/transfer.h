@@ -35,6 +35,9 @@ class Transfer {
   void send(Queue& sender, const Carry& from, std::int64_t rows, Depth depth);
   void land(Queue& receiver, const Carry& to, std::int64_t rows, Depth depth);
 
+  // Nobody will land what was sent so far. Requires: nothing is enqueued
+  void forget() { landed_ = sent_; }
+
   std::int64_t bytes() const {
     return (1 + std::ssize(landings_)) * static_cast<std::int64_t>(outbox_.memory.bytes());
   }

@@ -105,7 +105,8 @@ class Bench final : public Command {
     options.add_option("--step-rows", step_rows_, "Prompt tokens run together: how prompts are cut")
         ->transform(whole_number(1, kMostRows))
         ->type_name("N");
-    options.add_flag("--no-cone", no_cone_, "Run every prompt token in every layer, also where nobody reads it");
+    options.add_flag("--no-cone", no_cone_,
+                     "Run every prompt token in every layer, also where nobody reads it");
     options
         .add_option("--stage-time", stage_time_,
                     "With --device sim:N: the devices run at the same time, and each takes at least so many "

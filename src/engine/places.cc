@@ -109,9 +109,7 @@ std::vector<StageSpan> Places::take_spans() {
   return spans;
 }
 
-std::int32_t Places::flights() const {
-  return world_ == nullptr ? 1 : flights_for(visits(placement_));
-}
+std::int32_t Places::flights() const { return world_ == nullptr ? 1 : flights_for(visits(placement_)); }
 
 std::int64_t Places::weight_bytes() const {
   std::int64_t bytes = 0;

@@ -167,8 +167,7 @@ void Cache::upload(Queue& queue, Device& host, std::size_t kind, std::int32_t sl
   CHECK(static_cast<std::int32_t>(pages.size()) == width && slot < limits_.sessions,
         "one whole row of the table");
   if (!reads(kind)) return;
-  queue.copy(device_, table(kind) + std::int64_t{slot} * width, host, pages.data(),
-             pages.size_bytes());
+  queue.copy(device_, table(kind) + std::int64_t{slot} * width, host, pages.data(), pages.size_bytes());
 }
 
 kernels::WindowView Cache::window(LayerId layer) const {

@@ -63,7 +63,8 @@ class Cache {
   static Result<std::unique_ptr<Cache>> create(Device& device, const Blueprint& blueprint,
                                                const StageLayers& layers, const Limits& limits,
                                                std::int32_t table_sets = 1);
-  static std::int64_t table_bytes(const PageGeometry& geometry, const Limits& limits, std::int32_t table_sets);
+  static std::int64_t table_bytes(const PageGeometry& geometry, const Limits& limits,
+                                  std::int32_t table_sets);
 
   const PageGeometry& geometry() const { return geometry_; }
   std::int64_t bytes() const { return bytes_; }
@@ -96,7 +97,8 @@ class Cache {
   std::int64_t tail_bytes() const;  // of one slot
   bool reads(std::size_t kind) const;
   std::int32_t* table(std::size_t kind) const {
-    return tables_[kind].as<std::int32_t>() + std::int64_t{set_} * geometry_.kinds[kind].width * limits_.sessions;
+    return tables_[kind].as<std::int32_t>() +
+           std::int64_t{set_} * geometry_.kinds[kind].width * limits_.sessions;
   }
 
   Device& device_;

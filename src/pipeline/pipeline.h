@@ -151,7 +151,7 @@ class Pipeline {
   std::deque<Awaited> awaited_;
   std::vector<LateWrite> late_writes_;
   std::optional<Error> told_early_;  // a fault that a step's failed beginning was told
-  std::size_t begun_ = 0;  // steps ever
+  std::size_t begun_ = 0;            // steps ever
 };
 
 }  // namespace manyspan

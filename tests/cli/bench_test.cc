@@ -41,6 +41,19 @@ TEST(Bench, RefusesBatchesThatAreNoNumbersInOneLine) {
   }
 }
 
+TEST(Bench, MeasuresThePromptsThatAreNamedCutAsAskedFor) {
+  const Ran ran = run({"bench", "--quick", "--repetitions", "1", "--batch", "1", "--prompts", "7,30",
+                       "--step-rows", "4", "--no-cone"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find(R"("bench":"prefill","tokens":7)"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(R"("bench":"prefill","tokens":30)"), std::string::npos) << ran.out;
+  for (const std::string wrong : {"0", "1,", "ten"}) {
+    const Ran refused = run({"bench", "--quick", "--prompts", wrong});
+    EXPECT_EQ(refused.status, 2) << wrong;
+    EXPECT_NE(refused.err.find("--prompts"), std::string::npos) << refused.err;
+  }
+}
+
 TEST(BenchSlow, ATraceShowsWhatEveryStageDid) {
   Folder folder;
   const std::string trace = folder.path() + "/trace.json";

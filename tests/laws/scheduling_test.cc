@@ -89,7 +89,7 @@ struct World {
     limits.flights = flights;
     std::mt19937 random(static_cast<unsigned>(seed));
     const Placement placement = seed % 2 == 0 ? random_laps(layers, devices, random)
-                                                 : placement_of_layer_ends(ends, layers, devices).value();
+                                              : placement_of_layer_ends(ends, layers, devices).value();
     rig = std::make_unique<ModelRig>(
         law.model,
         RigOptions{.table = law.table, .limits = limits, .placement = placement, .world = sim.get()});

@@ -82,6 +82,10 @@ class LogitsOfEveryPosition final : public Command {
                     "Lengths in which the prompt is run, as 3,5,8; their sum is the prompt")
         ->check(not_empty())
         ->type_name("N,...");
+    options.add_flag(
+        "--cone", cone_,
+        "Run early tokens of the prompt up to the last KV source only, as run and chat do, and leave "
+        "out what is then not computed");
     options.add_option("--taps", taps_, "Intermediates of the prompt to write too, as attn_in,L2.selection")
         ->check(not_empty())
         ->type_name("NAME,...");
@@ -98,6 +102,7 @@ class LogitsOfEveryPosition final : public Command {
     LogitsRequest request;
     if (!chunks_.empty()) request.chunks = TRY(read_chunks(chunks_));
     if (!taps_.empty()) request.taps = TRY(read_names(taps_));
+    request.cone = cone_;
     EngineOptions wishes;
     wishes.every_logit = true;
     if (!request.chunks.empty()) {
@@ -153,19 +158,17 @@ class LogitsOfEveryPosition final : public Command {
                     double seconds) const {
     const auto decoded = static_cast<std::int64_t>(request.ids.size()) - request.prompt;
     if (common.json) {
-      nlohmann::ordered_json document = {{"out", out_},
-                                         {"prompt", request.prompt},
-                                         {"decode", decoded},
-                                         {"vocabulary", logits.vocabulary},
-                                         {"taps", nlohmann::ordered_json::array()},
-                                         {"seconds", seconds}};
+      nlohmann::ordered_json document = {
+          {"out", out_},       {"prompt", request.prompt},        {"first", logits.first},
+          {"decode", decoded}, {"vocabulary", logits.vocabulary}, {"taps", nlohmann::ordered_json::array()},
+          {"seconds", seconds}};
       for (const auto& [key, tap] : logits.taps) document["taps"].push_back(key);
       return write_output(json_text(document));
     }
     if (!common.quiet) {
       write_error(fmt::format("{}: {} prompt and {} decoded positions of {} logits, {} taps, {:.1f} s\n",
-                              one_line(out_), request.prompt, decoded, logits.vocabulary, logits.taps.size(),
-                              seconds));
+                              one_line(out_), request.prompt - logits.first, decoded, logits.vocabulary,
+                              logits.taps.size(), seconds));
     }
     return {};
   }
@@ -173,6 +176,7 @@ class LogitsOfEveryPosition final : public Command {
   EngineChoices engine_;
   std::string ids_, out_, chunks_, taps_;
   std::int64_t prompt_ = 0;
+  bool cone_ = false;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include "engine/engine_trial.h"
 #include "engine/prompt.h"
+#include "engine/taps.h"
+#include "spec/layers.h"
 
 namespace manyspan {
 namespace {
@@ -129,6 +131,40 @@ TEST(Engine, LogitsLeaveTheirSessionFreeAgain) {
     EXPECT_TRUE(engine->logits({.ids = ids(10), .prompt = 8}).ok());
     EXPECT_FALSE(engine->logits({.ids = ids(10), .prompt = 8, .chunks = {3, 3}}).ok());
     EXPECT_FALSE(engine->logits({.ids = {{999}}, .prompt = 1}).ok());
+  }
+}
+
+// Every tap, of the rows that are there: all of what lies below the cone, else the last ones.
+TEST(Engine, LogitsAndTapsWithTheConeAreThoseWithoutIt) {
+  for (const std::string model : {"t1_base", "t2_multi"}) {
+    const auto engine =
+        opened({.model = MANYSPAN_SOURCE_DIR "/tests/data/" + model, .step_rows = 64, .every_logit = true});
+    const Blueprint& b = engine->blueprint();
+    const std::int64_t prompt = 400;
+    std::vector<std::string> names;
+    for (const std::string& key : tap_keys(b, schedule_of(b))) names.push_back(key);
+    LogitsRequest request{.ids = ids(prompt + 6), .prompt = prompt, .taps = names};
+    const Logits off = engine->logits(request).value();
+    request.cone = true;
+    const Logits on = engine->logits(request).value();
+    EXPECT_EQ(off.first, 0);
+    ASSERT_GT(on.first, 40) << model;
+    ASSERT_LT(on.first, prompt - 20) << model;
+    EXPECT_EQ(std::vector<float>(off.prefill.begin() + on.first * b.vocabulary, off.prefill.end()),
+              on.prefill);
+    EXPECT_EQ(off.decode, on.decode);
+    ASSERT_EQ(off.taps.size(), on.taps.size());
+    std::size_t shorter = 0;
+    for (const auto& [key, tap] : on.taps) {
+      const Logits::Tap& whole = off.taps.at(key);
+      ASSERT_LE(tap.bytes.size(), whole.bytes.size()) << key;
+      EXPECT_TRUE(std::equal(tap.bytes.begin(), tap.bytes.end(), whole.bytes.end() - std::ssize(tap.bytes)))
+          << key;
+      EXPECT_TRUE(tap.shape[0] == whole.shape[0] || tap.shape[0] == prompt - on.first) << key;
+      shorter += tap.shape[0] < whole.shape[0];
+    }
+    EXPECT_GT(shorter, 20u);
+    EXPECT_LT(shorter, on.taps.size() - 20);
   }
 }
 

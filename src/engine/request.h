@@ -59,11 +59,15 @@ struct LogitsRequest {
   std::int64_t prompt = 0;             // the first `prompt` ids are run in chunks, the rest one at a time
   std::vector<std::int64_t> chunks{};  // lengths, their sum is `prompt`; empty: as long as the engine's step
   std::vector<std::string> taps{};     // of the prompt: "L3.attn_in", or a name for all layers, "attn_in"
+  bool cone = false;                   // early tokens of the prompt run up to the last KV source only
 };
 
 struct Logits {
   std::int64_t vocabulary = 0;
-  std::vector<float> prefill;  // [prompt, vocabulary]
+  // Where every layer is computed, and so the first position of prefill; above 0 only with a cone. Taps of the last KV
+  // source and of layers above that it does not reach begin there too.
+  std::int64_t first = 0;
+  std::vector<float> prefill;  // [prompt - first, vocabulary]
   std::vector<float> decode;   // [ids - prompt, vocabulary]
   struct Tap {
     TapType type;

@@ -111,10 +111,9 @@ bool needed_for(const std::string& key, const std::vector<std::string>& chosen) 
                      [&](const std::string& c) { return c == key || count_key(c) == key; });
 }
 
-std::map<std::string, Logits::Tap> finish_taps(const TraceStore& store,
+std::map<std::string, Logits::Tap> finish_taps(const std::map<std::string, TraceStore::Tensor>& all,
                                                const std::vector<std::string>& chosen, const Blueprint& b) {
   std::map<std::string, Logits::Tap> taps;
-  const auto all = store.joined();
   for (const std::string& key : chosen) {
     const auto at = all.find(key);
     if (at == all.end()) continue;  // kv_rows and index_k are read from the cache

@@ -25,8 +25,8 @@ Result<std::vector<std::string>> chosen_taps(const std::vector<std::string>& ask
 // Whether a trace must take `key` for `chosen` to be finished.
 bool needed_for(const std::string& key, const std::vector<std::string>& chosen);
 
-// From what a trace took to what was asked for.
-std::map<std::string, Logits::Tap> finish_taps(const TraceStore& store,
+// From what a trace took, joined, to what was asked for.
+std::map<std::string, Logits::Tap> finish_taps(const std::map<std::string, TraceStore::Tensor>& all,
                                                const std::vector<std::string>& chosen,
                                                const Blueprint& blueprint);
 

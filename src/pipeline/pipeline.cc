@@ -126,14 +126,15 @@ Result<void> Pipeline::begin(const Batch& batch, bool want_logits, Trace* trace,
       return begun;
     }
   }
-  under_way_.push_back({.number = begun_,
-                        .flight = flight,
-                        .batch = batch,
-                        .want_logits = want_logits,
-                        .trace = trace,
-                        .depth = depth,
-                        .main_hidden = main_hidden_of(trace, std::ssize(batch.ids)),
-                        .end = visits_made(depth)});
+  under_way_.push_back(
+      {.number = begun_,
+       .flight = flight,
+       .batch = batch,
+       .want_logits = want_logits,
+       .trace = trace,
+       .depth = depth,
+       .main_hidden = main_hidden_of(depth == Depth::all ? trace : nullptr, std::ssize(batch.ids)),
+       .end = visits_made(depth)});
   ++begun_;
   enqueue_first_laps();
   return {};

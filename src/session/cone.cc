@@ -4,11 +4,11 @@
 
 namespace manyspan {
 
-// Where layers above the last source begin at `length` with nothing in their windows, each needs one window of positions
-// more than the one below it to become exact.                                          spec 7
-std::int64_t Sessions::exact_above(std::int64_t length) const {
+// Layers above the last source begin with nothing in their windows, and each needs one window of positions more than the
+// one below it to become exact.                                                        spec 7
+std::int64_t Sessions::exact_above(std::int64_t first) const {
   const std::int64_t above = blueprint_.layers - 1 - blueprint_.kv_sources.back();
-  return length + above * (blueprint_.window - 1);
+  return first + above * (blueprint_.window - 1);
 }
 
 std::int64_t Sessions::cone(std::int64_t length) const {

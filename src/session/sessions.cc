@@ -158,9 +158,10 @@ Result<void> Sessions::begin(std::span<const Piece> pieces, bool logits, Trace* 
 
 Result<Pipeline::Output> Sessions::end() { return pipeline_.end(); }
 
-Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logits, Trace* trace) {
+Result<Pipeline::Output> Sessions::step(std::span<const Piece> pieces, bool logits, Trace* trace,
+                                        Depth depth) {
   CHECK(under_way() == 0, "nothing else is under way");
-  TRY(begin(pieces, logits, trace));
+  TRY(begin(pieces, logits, trace, depth));
   return end();
 }
 

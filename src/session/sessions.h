@@ -68,6 +68,9 @@ class Sessions {
   // whole, with its spare, and the last one's logits are right. Those before may run with Depth::rows. 0 where no layer
   // lies above the last KV source.
   std::int64_t cone(std::int64_t length) const;
+  // Where tokens from `first` on run in all layers and those before ran with Depth::rows: the first position whose
+  // window keys are right in every layer. A window later so is what the layers make of them.
+  std::int64_t exact_above(std::int64_t first) const;
   // Whether the next token finds all that it reads. Where not, a prompt was broken off between the two depths:
   // truncate(id, its length) makes the session whole.
   bool is_whole(SessionId id) const;
@@ -90,7 +93,8 @@ class Sessions {
   std::size_t under_way() const { return pipeline_.under_way(); }
 
   // Both at once. Like everything else that changes what a session holds, it requires that nothing is under way.
-  Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr);
+  Result<Pipeline::Output> step(std::span<const Piece> pieces, bool logits, Trace* trace = nullptr,
+                                Depth depth = Depth::all);
 
   // What a KV source holds for a session, decoded: for conformance.
   struct SourceRows {
@@ -140,7 +144,6 @@ class Sessions {
   Result<void> begin_replay(SessionId id, std::int64_t from);
   Result<SessionId> take_in(std::span<const SnapshotSection> sections, std::span<const Bytes> rows);
   Result<void> blank_above(Timeline& timeline);
-  std::int64_t exact_above(std::int64_t length) const;
   std::vector<std::int32_t> classes_of(std::span<const TokenId> tokens) const;
   Timeline& mutable_timeline(SessionId id);
 

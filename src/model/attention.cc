@@ -95,6 +95,7 @@ void Model::Layer::remember(bool is_source, bool keeps_window) {
     p.key_gain = w.index_key_norm;
     p.latent_tap = step.tap_rows<Bf16>("latent", l, rows.groups_completed(plan.ratio), b.head_dim);
   }
+  step.fork();
   step.run_beside(step.k.remember, p);
 }
 

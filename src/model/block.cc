@@ -56,6 +56,7 @@ void Model::Layer::capture(const Rows<Bf16>& mean) {
 }
 
 void Model::Layer::mix(const MixWeights& weights, const MixRows& to) {
+  step.fork();
   step.run_beside(step.k.mix, {.streams = as_const(s.carry.streams),
                                .streams_count = b.streams,
                                .used = rows.batch.used,

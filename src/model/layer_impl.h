@@ -20,9 +20,11 @@ struct Model::Layer {
   void block(bool pending);  // spec 6.1
   // Of a source: its rows and index keys, and nothing else of the layer.
   void publish(bool pending);
-  void attention();            // spec 6.2 to 6.5: s.x, s.x8 → s.o
-  void experts();              // spec 6.6: s.x, s.x8 → s.o
-  void engram(std::size_t i);  // spec 8.5: into the streams
+  void attention();  // spec 6.2 to 6.5: s.x, s.x8 → s.o
+  void experts();    // spec 6.6: s.x, s.x8 → s.o
+  // `first`: of the layers of this visit. Beside the others, whose mixes have waited for the rows to arrive.
+  void look_up_engram(std::size_t i, bool first);
+  void engram();  // spec 8.5: what was looked up, into the streams
 
   // The mean of the streams, for a draft model.                                        spec 6(b)
   void capture(const Rows<Bf16>& mean);

@@ -35,11 +35,12 @@ void Model::run(Step& step, const StepRows& rows, const LayerRange& range, Depth
     const LayerSchedule& plan = schedule.layers[l];
     Layer layer{*this, b, w.layers[l], plan, plan.layer, step, rows, s};
     const bool captured = plan.draft_target >= 0 && rows.main_hidden.data != nullptr;
+    if (plan.engram >= 0) layer.look_up_engram(plan.engram, l == range.first);
     if (pending && (plan.engram >= 0 || captured)) {
       layer.expand();
       pending = false;
     }
-    if (plan.engram >= 0) layer.engram(plan.engram);
+    if (plan.engram >= 0) layer.engram();
     if (captured) {
       layer.capture(
           step.room_for(columns(rows.main_hidden, std::int64_t{plan.draft_target} * b.hidden, b.hidden)));

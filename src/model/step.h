@@ -56,12 +56,16 @@ class Step {
     enqueue(op, p, lanes_->main, lanes_->main_work);
   }
 
-  // Starts after what main has been given so far; main waits for it at join().
+  // What runs beside from now on starts after what main has been given so far.
+  void fork() {
+    if (lanes_ == nullptr) return;
+    lanes_->main.record(lanes_->forked);
+    lanes_->side.wait(lanes_->forked);
+  }
+  // After what ran beside before; main waits for it at join().
   template <class P>
   void run_beside(const kernels::Op<P>& op, const P& p) {
     if (needs_ != nullptr) return ask(op, p, needs_->side_work);
-    lanes_->main.record(lanes_->forked);
-    lanes_->side.wait(lanes_->forked);
     enqueue(op, p, lanes_->side, lanes_->side_work);
     lanes_->side.record(lanes_->joined);
   }

@@ -8,7 +8,7 @@
 #include "apps/streams.h"
 #include "base/check.h"
 #include "base/file.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace manyspan::app {
 namespace {
@@ -18,7 +18,7 @@ std::string arguments_of(const ParsedCall& call) {
   const Result<Json> parsed = parse_json(call.arguments);
   if (parsed.ok() && parsed.value().object() != nullptr) return call.arguments;
   Json wrapped;
-  wrapped.set("arguments", text::replace_invalid_utf8(call.arguments));
+  wrapped.set("arguments", replace_invalid_utf8(call.arguments));
   return compact_json(wrapped);
 }
 
@@ -56,7 +56,7 @@ std::size_t ChatHistory::messages() const { return body_.find("messages")->array
 void ChatHistory::say(std::string_view user) {
   Json message;
   message.set("role", "user");
-  message.set("content", text::replace_invalid_utf8(user));
+  message.set("content", replace_invalid_utf8(user));
   list().push(std::move(message));
 }
 

@@ -8,9 +8,9 @@
 #include "apps/option_checks.h"
 #include "apps/settings.h"
 #include "apps/status.h"
+#include "base/utf8.h"
 #include "engine/generation_config.h"
 #include "engine/prompt.h"
-#include "text/utf8.h"
 
 namespace manyspan::app {
 namespace {
@@ -29,7 +29,7 @@ Value settled(bool given, const Value& option, const std::optional<Asked>& asked
 Result<void> check_stops(const std::vector<std::string>& stops) {
   for (const std::string& stop : stops) {
     if (stop.empty()) return misuse("--stop: the text is empty");
-    if (!text::is_valid_utf8(stop)) return misuse("--stop: the text is not UTF-8");
+    if (!is_valid_utf8(stop)) return misuse("--stop: the text is not UTF-8");
   }
   return {};
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "apps/line_input.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace manyspan::app {
 namespace {
@@ -26,7 +26,7 @@ void use_utf8() {
 
 std::string utf8(std::wstring_view wide) {
   std::string text;
-  for (const wchar_t c : wide) text::append_utf8(text, static_cast<char32_t>(c));
+  for (const wchar_t c : wide) append_utf8(text, static_cast<char32_t>(c));
   return text;
 }
 
@@ -153,7 +153,7 @@ class LineEditor final : public LineInput {
       const int more = self.read_byte(editor, bytes[i]);
       if (more != 1) return more;
     }
-    *character = static_cast<wchar_t>(text::character_at({bytes, length}, 0).code);
+    *character = static_cast<wchar_t>(character_at({bytes, length}, 0).code);
     return 1;
   }
 

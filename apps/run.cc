@@ -12,8 +12,8 @@
 #include "apps/terminal.h"
 #include "apps/token_ids.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "engine/prompt.h"
-#include "text/utf8.h"
 
 namespace manyspan::app {
 namespace {
@@ -82,7 +82,7 @@ class Run final : public Command {
       return misuse("run: give one prompt: -p TEXT, --messages FILE or --ids IDS");
     }
     if (raw_ && !text) return misuse("--raw: goes with -p");
-    if (text && !text::is_valid_utf8(text_)) return misuse("-p: the text is not UTF-8");
+    if (text && !is_valid_utf8(text_)) return misuse("-p: the text is not UTF-8");
     return {};
   }
 

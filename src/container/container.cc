@@ -32,6 +32,7 @@ Result<Container> Container::join(std::string path, std::vector<Part> parts) {
   try {
     Container container;
     container.path_ = std::move(path);
+    if (!parts.empty()) container.format_ = parts.front().format;
     for (Part& part : parts) {
       Mapping mapping = TRY(part.file.map());
       const std::size_t file = container.files_.size();
@@ -94,9 +95,10 @@ Result<void> Container::read_rows(const StoredTensor& tensor, std::int64_t first
                                      std::to_string(first) + " + " + std::to_string(count) + " wanted of " +
                                      std::to_string(rows));
   }
-  const std::int64_t row_bits = tensor.row_elements() * bits(tensor.type);
-  if (row_bits % 8 != 0) return Error(Fault::invalid, place(tensor) + ": its rows are no whole bytes");
-  const auto row_bytes = static_cast<std::uint64_t>(row_bits / 8);
+  const StoredBlock block = block_of(tensor.type);
+  if (tensor.row_elements() % block.elements != 0)
+    return Error(Fault::invalid, place(tensor) + ": its rows are no whole bytes");
+  const auto row_bytes = static_cast<std::uint64_t>(tensor.row_elements() / block.elements * block.bytes);
   CHECK(out.size() == static_cast<std::uint64_t>(count) * row_bytes, "room for other than `count` rows");
   return read(tensor, static_cast<std::uint64_t>(first) * row_bytes, out);
 }

@@ -1,12 +1,13 @@
 // Container — the named tensors of a checkpoint, whatever its format and however many files it has.
 //
-// Shapes     as stored, row-major, the last dimension contiguous; no dimension is one element
+// Shapes     row-major, the last dimension contiguous; no dimension is one element. A GGUF's are turned round: its
+//            first dimension is the contiguous one
 // Owns       the files and their mappings; what bytes() lends lives as long as the Container, moved or not
 // Errors     not_found: no file; corrupt: against the format's rules; unsupported: another format; exhausted:
 //            files or memory. Messages name the file and, where known, the tensor and both numbers that
 //            disagree
 // Threads    any, once open
-// Spec       containers.md A
+// Spec       containers.md A, B.1 to B.3
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,8 @@
 #include "container/stored_type.h"
 
 namespace manyspan {
+
+enum class ContainerFormat : std::uint8_t { safetensors, gguf };
 
 struct StoredTensor {
   std::string name;
@@ -48,12 +51,14 @@ class Container {
     File file;
     std::vector<StoredTensor> tensors;  // all within the file
     Json metadata;                      // an object
+    ContainerFormat format = ContainerFormat::safetensors;
   };
 
   // Joins parts. A tensor in two of them is refused, naming both files. `path` is what a person opened.
   static Result<Container> join(std::string path, std::vector<Part> parts);
 
   const std::string& path() const { return path_; }
+  ContainerFormat format() const { return format_; }
   std::span<const StoredTensor> tensors() const { return tensors_; }  // in ascending order of name
   const StoredTensor* find(std::string_view name) const;              // null where there is none
 
@@ -88,12 +93,14 @@ class Container {
   Container() = default;
 
   std::string path_;
+  ContainerFormat format_ = ContainerFormat::safetensors;
   std::vector<Opened> files_;
   std::vector<StoredTensor> tensors_;
 };
 
-// What `path` names: a .safetensors file, an index (*.safetensors.index.json), or a directory, where the index, else
-// model.safetensors, else every *.safetensors is taken. Symbolic links are followed.
+// What `path` names: a .safetensors file, an index (*.safetensors.index.json), a .gguf file, or the first part of a
+// split set of them, or a directory, where the index, else model.safetensors, else every *.safetensors, else the one
+// GGUF model is taken. Symbolic links are followed.
 Result<Container> open_container(const std::string& path);
 
 }  // namespace manyspan

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "container/container.h"
+#include "container/gguf.h"
 #include "container/safetensors.h"
 #include "container/shards.h"
 
@@ -24,8 +25,7 @@ Result<std::vector<Container::Part>> read_parts(const std::string& path) {
   std::error_code unreadable;  // then opening it as a file says why
   if (std::filesystem::is_directory(path, unreadable)) return read_directory(path);
   if (path.ends_with(".safetensors.index.json")) return read_indexed_shards(path);
-  if (TRY(is_gguf(path)))
-    return Error(Fault::unsupported, path + ": a GGUF file; only safetensors is supported yet");
+  if (path.ends_with(".gguf") || TRY(is_gguf(path))) return read_gguf_model(path);
   std::vector<Container::Part> parts;
   parts.push_back(TRY(read_safetensors(path)));
   return parts;

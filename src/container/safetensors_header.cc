@@ -68,7 +68,7 @@ class HeaderReader : public JsonEvents {
         return {};
       case At::dtype:
         if (value.string() == nullptr) return wrong("dtype", value.kind_name(), "a string");
-        entry_.type = stored_type(*value.string());
+        entry_.type = safetensors_type(*value.string());
         if (!entry_.type)
           return about_entry("dtype " + json_quoted(value.string()->substr(0, 40)) + " is not known");
         at_ = At::entry;

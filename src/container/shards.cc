@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "container/gguf.h"
 #include "container/safetensors.h"
 #include "container/shard_index.h"
 
@@ -90,9 +91,9 @@ Result<void> check_left_out(const std::string& directory, const ShardIndex& inde
 Result<Parts> read_all(const std::string& directory) {
   const std::vector<std::string> names = TRY(names_in(directory, kSuffix));
   if (names.empty()) {
-    if (!TRY(names_in(directory, ".gguf")).empty())
-      return Error(Fault::unsupported, directory + ": holds GGUF files, which are not supported yet");
-    return Error(Fault::not_found, directory + ": no *.safetensors file in it");
+    const std::vector<std::string> ggufs = TRY(names_in(directory, ".gguf"));
+    if (!ggufs.empty()) return read_gguf_of(directory, ggufs);
+    return Error(Fault::not_found, directory + ": no *.safetensors or *.gguf file in it");
   }
   Parts parts;
   for (const std::string& name : names)

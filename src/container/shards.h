@@ -1,4 +1,4 @@
-// shards — a directory's safetensors files as one list of parts: by its index, or all of them.
+// shards — a directory's files as one list of parts: safetensors by the index, or all of them; else its one GGUF.
 //
 // Errors     corrupt: containers.md A.2, rule 10; not_found: a named file or all files are missing
 // Spec       containers.md A.1 "Index", A.2
@@ -18,7 +18,7 @@ inline constexpr char kIndexName[] = "model.safetensors.index.json";
 // tensor can be in two.
 Result<std::vector<Container::Part>> read_indexed_shards(const std::string& index_path);
 
-// The index, else model.safetensors, else every *.safetensors.
+// The index, else model.safetensors, else every *.safetensors, else the one GGUF model.
 Result<std::vector<Container::Part>> read_directory(const std::string& directory);
 
 }  // namespace manyspan

@@ -139,12 +139,8 @@ TEST(Shards, AFolderThatMayOnlyBeReadIsEnough) {
 
 TEST(Open, SaysWhatIsMissingOrNotSupported) {
   const TemporaryFolder folder;
-  EXPECT_EQ(refusal(folder.path()), folder.path() + ": no *.safetensors file in it");
+  EXPECT_EQ(refusal(folder.path()), folder.path() + ": no *.safetensors or *.gguf file in it");
   EXPECT_EQ(refusal(folder / "none"), folder / "none" + ": No such file or directory");
-  const std::string gguf = folder.put("m.gguf", "GGUF\x03");
-  EXPECT_EQ(refusal(gguf), gguf + ": a GGUF file; only safetensors is supported yet");
-  EXPECT_EQ(refusal(folder.path()), folder.path() + ": holds GGUF files, which are not supported yet");
-  EXPECT_EQ(open_container(gguf).error().fault(), Fault::unsupported);
   EXPECT_EQ(open_container(folder / "none").error().fault(), Fault::not_found);
 }
 

@@ -5,9 +5,9 @@
 #include <utf8proc.h>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "text/byte_letters.h"
 #include "text/unicode.h"
-#include "text/utf8.h"
 #include "text/utf8_chars.h"
 
 namespace manyspan::text {

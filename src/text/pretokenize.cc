@@ -1,7 +1,7 @@
 #include "text/pretokenize.h"
 
+#include "base/utf8.h"
 #include "text/unicode.h"
-#include "text/utf8.h"
 
 namespace manyspan::text {
 namespace {

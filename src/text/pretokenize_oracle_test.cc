@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
 #include "text/pretokenize.h"
-#include "text/utf8.h"
 
 namespace manyspan::text {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "text/pretokenize.h"
 #include "text/tokenizer_json.h"
-#include "text/utf8.h"
 
 namespace manyspan::text {
 Result<Tokenizer> Tokenizer::open(const std::string& path) {

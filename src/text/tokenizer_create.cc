@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/utf8.h"
 #include "text/byte_letters.h"
 #include "text/in_quotes.h"
 #include "text/tokenizer.h"
-#include "text/utf8.h"
 
 namespace manyspan::text {
 namespace {

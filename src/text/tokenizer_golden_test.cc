@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
 #include "text/decoder.h"
 #include "text/fixtures.h"
-#include "text/utf8.h"
 
 namespace manyspan::text {
 namespace {

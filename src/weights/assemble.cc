@@ -6,6 +6,7 @@
 #include "container/shards.h"
 #include "weights/directory.h"
 #include "weights/matrix.h"
+#include "weights/names_gguf.h"
 #include "weights/names_hf.h"
 
 namespace manyspan {
@@ -53,7 +54,7 @@ class Assembly {
     const std::string whole = hf_name(slot.role, slot.layer);
     if (!experts) {
       read(slot, whole, 0);
-    } else if (directory_.find(whole) != nullptr) {
+    } else if (directory_.find(whole) != nullptr || container_.format() == ContainerFormat::gguf) {
       read(slot, whole, slot.matrices);
     } else {
       for (std::int32_t e = 0; e < slot.matrices; ++e) read(slot, hf_name(slot.role, slot.layer, e), 0);
@@ -64,9 +65,9 @@ class Assembly {
 
   void read(const Slot& slot, const std::string& official, std::int32_t merged) {
     if (directory_.find(official) == nullptr) {
-      if (slot.capability == Capability::images) return without_images_.add(official);
+      if (slot.capability == Capability::images) return without_images_.add(stored_name(slot, official));
       take_scales(official);
-      return missing_.add(official + " (" + std::string(name(slot.role)) + ")");
+      return missing_.add(stored_name(slot, official) + " (" + std::string(name(slot.role)) + ")");
     }
     if (slot.capability == Capability::images) ++with_images_;
     auto sources =
@@ -76,6 +77,12 @@ class Assembly {
       return wrong_.add(sources.error().message());
     }
     for (MatrixSource& source : std::move(sources).value()) weights_.sources_.push_back(std::move(source));
+  }
+
+  // As a person finds it in the files: a GGUF has all experts in one tensor.
+  std::string stored_name(const Slot& slot, const std::string& official) const {
+    if (container_.format() != ContainerFormat::gguf) return official;
+    return gguf_name(slot.role, slot.layer);
   }
 
   // Scales whose weight is missing would seem unexpected.
@@ -152,7 +159,7 @@ class Assembly {
 
 Result<Weights> assemble(const Container& container, const Blueprint& blueprint,
                          const AssembleOptions& options) {
-  return Assembly(container, blueprint, options, TRY(Directory::of(container))).run();
+  return Assembly(container, blueprint, options, TRY(Directory::of(container, blueprint.layers))).run();
 }
 
 }  // namespace manyspan

@@ -1,16 +1,18 @@
 #include "weights/directory.h"
 
+#include "weights/names_gguf.h"
 #include "weights/names_hf.h"
 
 namespace manyspan {
 
-Result<Directory> Directory::of(const Container& container) {
+Result<Directory> Directory::of(const Container& container, std::int32_t layers) {
+  const bool gguf = container.format() == ContainerFormat::gguf;
   std::vector<std::string_view> names;
   for (const StoredTensor& tensor : container.tensors()) names.push_back(tensor.name);
   const std::string_view space = hf_namespace(names).value_or("");
   Directory directory(container);
   for (const StoredTensor& tensor : container.tensors()) {
-    const std::string official = hf_official(tensor.name, space);
+    const std::string official = gguf ? gguf_official(tensor.name, layers) : hf_official(tensor.name, space);
     if (hf_only_in_v4(official)) {
       return Error(Fault::unsupported,
                    container.place(tensor) + ": only DeepSeek-V4 has this tensor; this program runs V4.1");

@@ -2,9 +2,10 @@
 //
 // Owns       the names; the tensors are the container's, which must outlive it
 // Errors     corrupt: two tensors with one official name · unsupported: a DeepSeek-V4 file
-// Spec       containers.md A.5
+// Spec       containers.md A.5, B.5
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace manyspan {
 
 class Directory {
  public:
-  static Result<Directory> of(const Container& container);
+  // `layers`: the trunk's.
+  static Result<Directory> of(const Container& container, std::int32_t layers);
 
   // Null where there is none.
   const StoredTensor* find(std::string_view official) const;

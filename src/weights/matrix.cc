@@ -1,5 +1,6 @@
 #include "weights/matrix.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -36,6 +37,7 @@ struct Reader {
   const MatrixWanted& wanted;
   const Slot& slot = wanted.slot;
   const Container& container = directory.container();
+  const bool is_gguf = container.format() == ContainerFormat::gguf;
   const StoredTensor* codes = directory.take(official);
   const StoredTensor* scales = nullptr;
   MatrixSource whole{};  // all matrices as one
@@ -63,7 +65,9 @@ struct Reader {
         return Encoding::bf16;
       case StoredType::f8_e4m3:
         return fp8();
-      case StoredType::i8:
+      case StoredType::i8:  // in GGUF also the bytes of FP8, which has no type there
+        return is_gguf && row_scaled() && codes->row_elements() == slot.cols ? Encoding::mxfp8
+                                                                             : Encoding::mxfp4;
       case StoredType::u8:
       case StoredType::f4:
         return Encoding::mxfp4;
@@ -77,6 +81,7 @@ struct Reader {
   // `rows` x `cols` as `tensor` must have them, in any of the ranks that say the same.
   bool shaped(const StoredTensor& tensor, std::int64_t rows, std::int64_t cols) const {
     const Shape& s = tensor.shape;
+    if (is_gguf && s == without_leading_ones({std::max(wanted.merged, 1), rows, cols})) return true;
     if (wanted.merged > 0) return s == Shape{wanted.merged, rows, cols};
     if (slot.kind == SlotKind::vector_f32 || (slot.kind == SlotKind::vector_bf16 && slot.rows == 1))
       return s == Shape{cols};
@@ -84,6 +89,12 @@ struct Reader {
     // Some copies give the output groups of wo_a a dimension of their own; the bytes are the same.
     return slot.role == Role::wo_a && s.size() == 3 && s[0] > 0 && rows % s[0] == 0 && s[1] == rows / s[0] &&
            s[2] == cols;
+  }
+
+  // As a GGUF has it: its writers drop trailing dimensions of 1, which are these turned round.
+  static Shape without_leading_ones(Shape shape) {
+    while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+    return shape;
   }
 
   std::string shape_text(std::int64_t rows, std::int64_t cols) const {
@@ -111,6 +122,12 @@ struct Reader {
 
   Result<void> read_codes() {
     const std::optional<Encoding> e = encoding();
+    if (in_blocks(codes->type)) {
+      return wrong(*codes,
+                   std::string(name(slot.role)) + " is stored as " + std::string(name(codes->type)) +
+                       ", which is not supported yet",
+                   Fault::unsupported);
+    }
     if (!e || !slot.allowed.has(*e)) {
       std::string what =
           std::string(name(slot.role)) + " may not be stored as " + std::string(name(codes->type));
@@ -159,8 +176,9 @@ struct Reader {
     }
     const StoredType type = scales->type;
     const bool as_u8 = type == StoredType::u8 && wanted.quantization.scales_ue8m0;
+    const bool as_i8 = is_gguf && type == StoredType::i8 && slot.kind == SlotKind::row_scaled_table;
     const bool as_f32 = type == StoredType::f32 && whole.encoding == Encoding::fp8_block128;
-    if (type != StoredType::f8_e8m0 && !as_u8 && !as_f32) {
+    if (type != StoredType::f8_e8m0 && !as_u8 && !as_i8 && !as_f32) {
       std::string what = "scale may not be stored as " + std::string(name(type)) + " for " + blocks;
       if (type == StoredType::u8) what += ": the config does not say that scale_fmt is ue8m0";
       return wrong(*scales, what, Fault::unsupported);

@@ -8,6 +8,9 @@
 //   I8, U8, F4, U32         two 4-bit codes a byte; scales [rows, cols/32]
 //   U32, where blocks are 1x32   also four FP8 codes a word
 //
+// In a GGUF, where FP8 has no type, a table may be I8 [rows, cols] with scales I8 [rows, cols/32]; leading dimensions of 1
+// are absent. Types in blocks are not supported yet.
+//
 // E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
 // whatever the config says.
 //

@@ -185,7 +185,7 @@ TEST_F(Matrix, EdgesOfBlocksRoundUp) {
                                            Bytes(scales).first(static_cast<std::size_t>(rows * 2))}})
                     .ok());
     const Container container = open_container(file_).value();
-    Directory directory = Directory::of(container).value();
+    Directory directory = Directory::of(container, blueprint_.layers).value();
     const Slot slot{Role::wq_a, LayerId{0}, 1, 70, 40, SlotKind::quantised_linear, {Encoding::fp8_block32}};
     auto read = read_matrices(directory, "layers.0.attn.wq_a.weight", {slot, blueprint_.quantization});
     EXPECT_EQ(read.ok(), rows == 3);

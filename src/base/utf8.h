@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace manyspan::text {
+namespace manyspan {
 
 struct Character {
   char32_t code;
@@ -24,4 +24,4 @@ std::string replace_invalid_utf8(std::string_view bytes);
 // Requires a code point that is not a surrogate.
 void append_utf8(std::string& text, char32_t code);
 
-}  // namespace manyspan::text
+}  // namespace manyspan

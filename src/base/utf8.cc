@@ -1,8 +1,8 @@
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include "base/check.h"
 
-namespace manyspan::text {
+namespace manyspan {
 namespace {
 
 constexpr char32_t kReplacementCode = 0xFFFD;
@@ -78,4 +78,4 @@ void append_utf8(std::string& text, char32_t code) {
   }
 }
 
-}  // namespace manyspan::text
+}  // namespace manyspan

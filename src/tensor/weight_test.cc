@@ -1,6 +1,8 @@
 #include "tensor/weight.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,18 +21,37 @@ std::vector<std::byte> unhex(const std::string& text) {
   return out;
 }
 
+std::vector<std::byte> words(const std::string& text) {
+  std::vector<std::byte> out = unhex(text);
+  for (std::size_t i = 0; i < out.size(); i += 4) std::reverse(out.begin() + i, out.begin() + i + 4);
+  return out;
+}
+
 TEST(Weight, MatricesDecodeAsTheVectorsSay) {
   std::ifstream file(MANYSPAN_SOURCE_DIR "/tests/data/quant_vectors.json");
   const nlohmann::json matrices = nlohmann::json::parse(file)["matrices"];
   struct Case {
-    const char *key, *codes;
+    const char *key, *codes, *scales;
     Encoding encoding;
   };
-  for (const Case& c : {Case{"block_fp8_32x32_ragged", "weight", Encoding::fp8_block32},
-                        {"row_mxfp8_32", "weight", Encoding::mxfp8},
-                        {"row_fp4_e8m0_32", "weight_i8", Encoding::mxfp4}}) {
+  ASSERT_EQ(matrices.size(), 6u);
+  for (const Case& c : {Case{"block_fp8_32x32_ragged", "weight", "scale_e8m0", Encoding::fp8_block32},
+                        {"block_fp8_128x128_e8m0_cols", "weight", "scale_e8m0", Encoding::fp8_block128},
+                        {"block_fp8_128x128_f32_rows", "weight", "scale_f32", Encoding::fp8_block128_f32},
+                        {"row_mxfp8_32", "weight", "scale_e8m0", Encoding::mxfp8},
+                        {"row_fp4_e8m0_32", "weight_i8", "scale_e8m0", Encoding::mxfp4},
+                        {"nvfp4_modelopt_16", "weight_u8", "scale_e4m3", Encoding::nvfp4}}) {
     const auto& m = matrices[c.key];
-    const std::vector<std::byte> codes = unhex(m[c.codes]), scales = unhex(m["scale_e8m0"]);
+    const std::vector<std::byte> codes = unhex(m[c.codes]);
+    // The vectors write an F32 as a number, highest byte first.
+    std::vector<std::byte> scales =
+        c.encoding == Encoding::fp8_block128_f32 ? words(m[c.scales]) : unhex(m[c.scales]);
+    if (c.encoding == Encoding::nvfp4) {
+      for (int n = 0; n < m["shape"][0]; ++n) {
+        const std::vector<std::byte> factor = words(m["scale2_f32"]);
+        scales.insert(scales.end(), factor.begin(), factor.end());
+      }
+    }
     Weight w = {};
     w.codes = codes.data(), w.scales = scales.data();
     w.rows = m["shape"][0], w.cols = m["shape"][1], w.encoding = c.encoding;
@@ -60,6 +81,36 @@ TEST(Weight, TheNthOfARowIsAtItsStride) {
   w.codes = reinterpret_cast<const std::byte*>(numbers);
   w.rows = 1, w.cols = 2, w.encoding = Encoding::f32, w.next_codes = 8;
   EXPECT_EQ(value(nth(w, 2), 0, 1), 6);
+}
+
+// 256x256 ones whose four 128x128 blocks have the multipliers 1, 2, 4, 8; and rows of 16 with each its own.
+TEST(Weight, WideBlocksAndNarrowOnesReadTheirOwnScale) {
+  const std::vector<std::byte> ones(256 * 256, std::byte{0x38});
+  const std::vector<std::byte> bytes = {std::byte{127}, std::byte{128}, std::byte{129}, std::byte{130}};
+  const float floats[] = {1, 2, 4, 8};
+  Weight w = {};
+  w.codes = ones.data(), w.rows = w.cols = 256;
+  for (const Encoding e : {Encoding::fp8_block128, Encoding::fp8_block128_f32}) {
+    w.encoding = e;
+    w.scales = e == Encoding::fp8_block128 ? bytes.data() : reinterpret_cast<const std::byte*>(floats);
+    for (std::int64_t n = 0; n < 256; n += 3) {
+      for (std::int64_t k = 0; k < 256; ++k) {
+        ASSERT_EQ(value(w, n, k), (n < 128 ? 1 : 4) * (k < 128 ? 1 : 2)) << n << ", " << k;
+      }
+    }
+  }
+  const std::vector<std::byte> halves(3 * 16, std::byte{0x22});
+  std::vector<std::byte> scales = {std::byte{0x38}, std::byte{0x40}, std::byte{0x48},
+                                   std::byte{0x30}, std::byte{0x28}, std::byte{0x20}};  // 1 2 4 · ½ ¼ ⅛
+  const float factors[] = {3, 5, 7};
+  scales.resize(8 + sizeof factors);
+  std::memcpy(scales.data() + 8, factors, sizeof factors);
+  w.codes = halves.data(), w.scales = scales.data(), w.rows = 3, w.cols = 32, w.encoding = Encoding::nvfp4;
+  const float right[3][2] = {{3, 6}, {20, 2.5f}, {1.75f, 0.875f}};
+  ASSERT_EQ(scale_bytes(w), static_cast<std::int64_t>(scales.size()));
+  for (std::int64_t n = 0; n < 3; ++n) {
+    for (std::int64_t k = 0; k < 32; ++k) ASSERT_EQ(value(w, n, k), right[n][k / 16]) << n << ", " << k;
+  }
 }
 
 TEST(Weight, TilesCountTheirPadding) {

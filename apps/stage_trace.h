@@ -15,7 +15,8 @@ namespace manyspan::app {
 
 Result<void> write_stage_trace(const std::string& path, std::span<const StageSpan> spans);
 
-// The part of the time from the first to the last span in which a stage's main queue did nothing, the mean over `stages`.
+// The part of the time from the first to the last span in which a stage's main queue waited for something to do:
+// the mean over `stages`.
 double idle_share(std::span<const StageSpan> spans, int stages);
 
 }  // namespace manyspan::app

@@ -27,7 +27,7 @@ void SimBody::serve(std::uint32_t index) {
   SimLane& lane = *lanes_[index];
   const auto wait = [&] {
     lane.wake.wait(held);
-    lane.since = std::chrono::steady_clock::now();
+    lane.since = lane.free = std::chrono::steady_clock::now();
   };
   while (!closing_) {
     if (lane.items.empty()) {
@@ -38,10 +38,10 @@ void SimBody::serve(std::uint32_t index) {
         head.kind == SimItem::Kind::wait && !head.moment->happened) {
       head.moment->waiting.push_back(&lane.wake);
       const SimLane& other = *lanes_[head.moment->queue];
-      const auto since = lane.since;
+      const auto since = lane.since, free = lane.free;
       wait();
       // What its own side queue does is the device's work too.
-      if (other.device == lane.device && other.kind == QueueKind::side) lane.since = since;
+      if (other.device == lane.device && other.kind == QueueKind::side) lane.since = since, lane.free = free;
       continue;
     }
     SimItem item = std::move(lane.items.front());
@@ -57,7 +57,6 @@ void SimBody::serve(std::uint32_t index) {
       const bool paced = time != times.end();
       const auto over = paced ? lane.since + time->second : lane.since;
       held.unlock();
-      const auto from = std::chrono::steady_clock::now();
       run(index, item, *lane.host_queue);
       if (paced) std::this_thread::sleep_until(over);
       const auto to = std::chrono::steady_clock::now();
@@ -68,8 +67,9 @@ void SimBody::serve(std::uint32_t index) {
       if (keep_spans) {
         const auto seconds = [&](auto at) { return std::chrono::duration<double>(at - began_).count(); };
         const char* name = item.operation == nullptr ? "copy" : item.operation->name();
-        spans.push_back({lane.device, lane.kind, name, seconds(from), seconds(to)});
+        spans.push_back({lane.device, lane.kind, name, seconds(lane.free), seconds(to)});
       }
+      lane.free = to;
     }
     if (item.kind == SimItem::Kind::record || lane.items.empty()) host_wake_.notify_all();
   }

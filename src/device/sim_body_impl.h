@@ -64,6 +64,7 @@ struct SimLane {
   // Where queues run at once.
   bool busy = false;
   std::chrono::steady_clock::time_point since{};  // it has worked without waiting, or a set time was over
+  std::chrono::steady_clock::time_point free{};   // it has had an item to go on with
   std::condition_variable wake;
   std::unique_ptr<HostDevice> host;
   std::unique_ptr<Queue> host_queue;

@@ -61,7 +61,8 @@ struct SimSpan {
   int device;
   QueueKind queue;
   std::string_view name;  // the operation's, or "copy"
-  double from, to;        // seconds since the world began; with the time that it was told to take
+  // Seconds since the world began: from when the queue could go on with it, to its end with the time it was told to take.
+  double from, to;
 };
 
 class SimWorld {

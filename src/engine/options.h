@@ -51,7 +51,7 @@ struct StageSpan {
   int stage;
   QueueKind queue;
   std::string name;  // the operation's, or "copy"
-  double from, to;   // seconds since the engine was opened
+  double from, to;   // seconds since the engine was opened: from when the queue could go on with it
 };
 
 // KV of the released model costs 890 B a token: 58 MB a session.

@@ -59,7 +59,7 @@ struct VisionNumbers {
 struct Quantization {
   enum class ExpertDtype : std::uint8_t { unsaid, fp4, fp8, bf16 };
 
-  std::string method = "fp8";    // fp8, mxfp8 or none
+  std::string method = "fp8";    // fp8, mxfp8, modelopt, mlx or none
   std::int32_t block_rows = 32;  // 1: every row has scales of its own
   std::int32_t block_cols = 32;
   bool block_said = false;    // the file names the block; else the family's default stands here

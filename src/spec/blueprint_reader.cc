@@ -188,13 +188,19 @@ struct Reader {
       expert_dtype(root);
       return root.ignore({"dtype", "scale_fmt", "scale_dtype"});
     }
+    // MLX writes the same object twice, under a name of its own too.
+    const Json* mlx = root.object("quantization");
     const Json* object = root.object("quantization_config");
+    if (object == nullptr) object = mlx;
     if (object == nullptr) return expert_dtype(root);
     ConfigFields fields(object, "quantization_config.", faults);
+    if (!fields.has("quant_method") && fields.has("bits")) return words(fields);
     q.method = fields.text("quant_method");
-    if (q.method != "fp8" && q.method != "mxfp8") {
-      fields.fault("quant_method", "\"" + q.method + "\" is not supported, only \"fp8\" and \"mxfp8\"");
+    if (q.method != "fp8" && q.method != "mxfp8" && q.method != "modelopt") {
+      fields.fault("quant_method",
+                   "\"" + q.method + "\" is not supported, only \"fp8\", \"mxfp8\" and \"modelopt\"");
     }
+    if (q.method == "modelopt") modelopt(fields);
     if (q.method == "mxfp8") q.block_rows = 1;
     if (fields.has("weight_block_size")) {
       const auto block = fields.int32s("weight_block_size", 2, {1, 1 << 16});
@@ -211,7 +217,7 @@ struct Reader {
     if (!q.scales_ue8m0 && !format.empty() && format != "float32")
       fields.fault("scale_fmt", "\"" + format + "\" is not supported");
     const std::string activations = fields.text("activation_scheme", "dynamic");
-    if (activations != "dynamic")
+    if (activations != "dynamic" && q.method != "modelopt")
       fields.fault("activation_scheme", "\"" + activations + "\" is not supported, only \"dynamic\"");
     const std::string codes = fields.text("fmt", "e4m3");
     if (codes != "e4m3") fields.fault("fmt", "\"" + codes + "\" is not supported, only \"e4m3\"");
@@ -224,11 +230,35 @@ struct Reader {
     note_unread(fields);
   }
 
+  // MLX's packed words: each tensor tells its own bits; only what scales are is the mode's to say.
+  void words(ConfigFields& fields) {
+    b.quantization.method = "mlx";
+    const std::string mode = fields.text("mode", "affine");
+    if (mode != "mxfp4" && mode != "mxfp8" && mode != "nvfp4") {
+      fields.fault("mode", "\"" + mode + "\" is not supported, only \"mxfp4\", \"mxfp8\" and \"nvfp4\"");
+    }
+    fields.integer("bits", {4, 8});
+    fields.integer("group_size", {16, 32}, 32);
+    expert_dtype(root);  // what else is here are exceptions for single tensors
+  }
+
+  // Of one tensor it says what the tensors say themselves: those left out, and by what rule others were made.
+  void modelopt(ConfigFields& fields) {
+    fields.ignore({"quant_algo", "moe_quant_algo", "group_size", "ignore", "exclude_modules", "producer",
+                   "config_groups", "kv_cache_scheme", "kv_cache_quant_algo", "quantized_layers",
+                   "activation_scheme"});
+    for (const std::string_view key : {"quant_algo", "moe_quant_algo"}) {
+      const std::string algorithm = fields.text(key, "NVFP4");
+      if (algorithm != "NVFP4" && algorithm != "MIXED_PRECISION")
+        fields.fault(key, "\"" + algorithm + "\" is not supported, only \"NVFP4\" and \"MIXED_PRECISION\"");
+    }
+  }
+
   void expert_dtype(ConfigFields& fields) {
     using Dtype = Quantization::ExpertDtype;
     if (!fields.has("expert_dtype")) return;
     const std::string said = fields.text("expert_dtype");
-    if (said == "fp4")
+    if (said == "fp4" || said == "nvfp4")
       b.quantization.expert_dtype = Dtype::fp4;
     else if (said == "fp8")
       b.quantization.expert_dtype = Dtype::fp8;

@@ -223,7 +223,30 @@ TEST(Blueprint, TheBlockOfScalesIsWhatTheFileSays) {
   EXPECT_EQ(read_blueprint(quantization(Json(), "mxfp8")).value().quantization.block_rows, 1);
   EXPECT_EQ(read_blueprint(quantization(Json(), "fp8")).value().quantization.block_rows, 32);
   EXPECT_TRUE(says(refusal(quantization(list({64, 64}), "fp8")), "only [32,32], [128,128] and [1,32]"));
-  EXPECT_TRUE(says(refusal(quantization(list({32, 32}), "gptq")), "\"gptq\" is not supported"));
+  for (const char* method : {"gptq", "exl3", "compressed-tensors"}) {
+    EXPECT_TRUE(says(refusal(quantization(list({32, 32}), method)),
+                     "quant_method: \"" + std::string(method) + "\" is not supported"));
+  }
+}
+
+TEST(Blueprint, OtherProgramsSayHowTheyQuantised) {
+  const auto with_quantization = [](const char* text) {
+    return with_root("quantization_config", parse_json(text).value());
+  };
+  auto mlx = read_blueprint(with_quantization(
+      R"({"group_size": 32, "bits": 4, "mode": "mxfp4", "language_model.layers.0.attn.wkv": {"bits": 8}})"));
+  ASSERT_TRUE(mlx.ok()) << mlx.error().message();
+  EXPECT_EQ(mlx.value().quantization.method, "mlx");
+  EXPECT_TRUE(says(refusal(with_quantization(R"({"group_size": 64, "bits": 4})")),
+                   "quantization_config.mode: \"affine\" is not supported"));
+  auto nvidia = read_blueprint(with_quantization(
+      R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "moe_quant_algo": "NVFP4", "group_size": 16,
+          "ignore": ["head"], "activation_scheme": "static"})"));
+  ASSERT_TRUE(nvidia.ok()) << nvidia.error().message();
+  EXPECT_EQ(nvidia.value().quantization.block_rows, 32);
+  EXPECT_TRUE(nvidia.value().warnings.empty());
+  EXPECT_TRUE(says(refusal(with_quantization(R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})")),
+                   "\"W4A8_AWQ\" is not supported"));
 }
 
 }  // namespace

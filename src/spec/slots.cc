@@ -4,38 +4,29 @@
 #include <utility>
 
 #include "spec/layers.h"
+#include "spec/precision.h"
 
 namespace manyspan {
 namespace {
-
-constexpr EncodingSet kAny{Encoding::f32,          Encoding::f16,   Encoding::bf16, Encoding::fp8_block32,
-                           Encoding::fp8_block128, Encoding::mxfp8, Encoding::mxfp4};
-// Routers, compressors and index weights decide what is read at all: their choices flip when rounded.
-constexpr EncodingSet kFine{Encoding::f32, Encoding::f16, Encoding::bf16};
-// The streams' mix is applied twice a layer: at BF16 its error is a thousand times that of F32.
-constexpr EncodingSet kFinest{Encoding::f32};
-constexpr EncodingSet kTable{Encoding::mxfp8};
 
 struct Lister {
   const Blueprint& b;
   std::vector<Slot> slots{};
   LayerId layer{-1};
 
-  Slot& add(Role role, SlotKind kind, std::int64_t rows, std::int64_t cols, EncodingSet allowed) {
-    slots.push_back({role, layer, 1, rows, cols, kind, allowed, Capability::text});
+  Slot& add(Role role, SlotKind kind, std::int64_t rows, std::int64_t cols) {
+    slots.push_back({role, layer, 1, rows, cols, kind, allowed_encodings(role), Capability::text});
     return slots.back();
   }
   Slot& quantised(Role role, std::int64_t rows, std::int64_t cols) {
-    return add(role, SlotKind::quantised_linear, rows, cols, kAny);
+    return add(role, SlotKind::quantised_linear, rows, cols);
   }
-  void plain(Role role, std::int64_t rows, std::int64_t cols, EncodingSet allowed) {
-    add(role, SlotKind::plain_linear, rows, cols, allowed);
+  void plain(Role role, std::int64_t rows, std::int64_t cols) {
+    add(role, SlotKind::plain_linear, rows, cols);
   }
-  Slot& numbers(Role role, std::int64_t count) {
-    return add(role, SlotKind::vector_f32, 1, count, {Encoding::f32, Encoding::bf16});
-  }
+  Slot& numbers(Role role, std::int64_t count) { return add(role, SlotKind::vector_f32, 1, count); }
   void gains(Role role, std::int64_t count, std::int64_t rows = 1) {
-    add(role, SlotKind::vector_bf16, rows, count, {Encoding::bf16, Encoding::f32});
+    add(role, SlotKind::vector_bf16, rows, count);
   }
   void experts(Role role, std::int64_t rows, std::int64_t cols) {
     quantised(role, rows, cols).matrices = b.experts;
@@ -43,7 +34,7 @@ struct Lister {
 
   void mixes(Role fn, Role base, Role scale) {
     const std::int64_t outputs = (2 + std::int64_t{b.streams}) * b.streams;
-    plain(fn, outputs, std::int64_t{b.streams} * b.hidden, kFinest);
+    plain(fn, outputs, std::int64_t{b.streams} * b.hidden);
     numbers(base, outputs);
     numbers(scale, 3);
   }
@@ -57,23 +48,23 @@ struct Lister {
     quantised(Role::wq_b, heads_out, b.q_rank);
     quantised(Role::wkv, b.head_dim, b.hidden);
     gains(Role::kv_norm, b.head_dim);
-    plain(Role::wo_a, groups_out, heads_out / b.o_groups, kAny);
+    plain(Role::wo_a, groups_out, heads_out / b.o_groups);
     quantised(Role::wo_b, b.hidden, groups_out);
     if (s.is_kv_source) {
-      plain(Role::compress_kv, b.head_dim, b.hidden, kFine);
-      if (s.ratio > 1) plain(Role::compress_gate, b.head_dim, b.hidden, kFine);
+      plain(Role::compress_kv, b.head_dim, b.hidden);
+      if (s.ratio > 1) plain(Role::compress_gate, b.head_dim, b.hidden);
       gains(Role::compress_norm, b.head_dim);
-      plain(Role::index_key, b.index_dim, b.head_dim, kFine);
+      plain(Role::index_key, b.index_dim, b.head_dim);
       gains(Role::index_key_norm, b.index_dim);
     }
     if (s.is_index_source) {
       quantised(Role::index_q, std::int64_t{b.index_heads} * b.index_dim, b.q_rank);
-      plain(Role::index_head_weights, b.index_heads, b.hidden, kFine);
+      plain(Role::index_head_weights, b.index_heads, b.hidden);
     }
   }
 
   void feed_forward() {
-    plain(Role::gate, b.experts, b.hidden, kFine);
+    plain(Role::gate, b.experts, b.hidden);
     numbers(Role::gate_bias, b.experts);
     numbers(Role::gate_bias_images, b.experts).capability = Capability::images;
     quantised(Role::shared_w1, b.expert_inner, b.hidden);
@@ -86,7 +77,7 @@ struct Lister {
 
   void engram(std::int64_t table_rows) {
     const EngramNumbers& e = b.engram;
-    add(Role::engram_table, SlotKind::row_scaled_table, table_rows, e.head_dim, kTable);
+    add(Role::engram_table, SlotKind::row_scaled_table, table_rows, e.head_dim);
     quantised(Role::engram_kv, (std::int64_t{b.streams} + 1) * b.hidden,
               (std::int64_t{e.max_ngram} - 1) * e.heads * e.head_dim);
     gains(Role::engram_q_gain, b.hidden, b.streams);
@@ -98,8 +89,8 @@ struct Lister {
 
 std::vector<Slot> slots_of(const Blueprint& b) {
   Lister list{b};
-  list.plain(Role::embed, b.vocabulary, b.hidden, kFine);
-  list.plain(Role::head, b.vocabulary, b.hidden, kAny);
+  list.plain(Role::embed, b.vocabulary, b.hidden);
+  list.plain(Role::head, b.vocabulary, b.hidden);
   list.gains(Role::norm, b.hidden);
   for (const LayerSchedule& s : schedule_of(b).layers) {
     list.layer = s.layer;

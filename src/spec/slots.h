@@ -87,6 +87,10 @@ class EncodingSet {
     for (const Encoding e : encodings) bits_ |= 1u << static_cast<unsigned>(e);
   }
   constexpr bool has(Encoding e) const { return (bits_ >> static_cast<unsigned>(e) & 1u) != 0; }
+  constexpr EncodingSet operator|(EncodingSet other) const {
+    other.bits_ |= bits_;
+    return other;
+  }
 
  private:
   std::uint32_t bits_ = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/utf8.h"
@@ -80,6 +81,7 @@ Result<Tokenizer> Tokenizer::create(const Vocabulary& vocabulary, const std::str
   }
   std::vector<bool> control(count);
   std::vector<AddedToken> added;
+  std::unordered_set<std::string_view> texts;
   for (const TokenId id : vocabulary.added) {
     const auto index = static_cast<std::size_t>(id.value);
     if (id.value < 0 || index >= count || control[index]) {
@@ -90,7 +92,8 @@ Result<Tokenizer> Tokenizer::create(const Vocabulary& vocabulary, const std::str
       return corrupt(name + ": added token " + std::to_string(id.value) + " has no text");
     }
     control[index] = true;
-    added.push_back({vocabulary.spellings[index], id});
+    if (!vocabulary.may_repeat || texts.insert(vocabulary.spellings[index]).second)
+      added.push_back({vocabulary.spellings[index], id});
   }
 
   std::string bytes;
@@ -102,8 +105,10 @@ Result<Tokenizer> Tokenizer::create(const Vocabulary& vocabulary, const std::str
     const std::string& spelling = vocabulary.spellings[index];
     const TokenId id{static_cast<std::int32_t>(index)};
     const auto place = [&] { return name + ": token " + std::to_string(index) + ", " + in_quotes(spelling); };
-    if (!ids.try_emplace(spelling, id).second) {
-      return corrupt(place() + ": spelled as token " + std::to_string(ids[spelling].value) + " is");
+    if (const auto [other, first] = ids.try_emplace(spelling, id); !first) {
+      if (!vocabulary.may_repeat)
+        return corrupt(place() + ": spelled as token " + std::to_string(other->second.value) + " is");
+      if (control[static_cast<std::size_t>(other->second.value)] && !control[index]) other->second = id;
     }
     if (control[index]) {
       bytes += spelling;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "container/shards.h"
+#include "spec/precision.h"
 #include "weights/directory.h"
 #include "weights/matrix.h"
 #include "weights/names_gguf.h"
@@ -27,6 +30,8 @@ class Assembly {
         return Error(Fault::invalid, "cancelled");
       fill(slot);
     }
+    one_kind_of_float_scales();
+    note_concerns();
     images_whole_or_not_at_all();
     account_for_the_rest();
     if (wrong_.count + missing_.count + unexpected_.count > 0) return faults();
@@ -77,6 +82,37 @@ class Assembly {
       return wrong_.add(sources.error().message());
     }
     for (MatrixSource& source : std::move(sources).value()) weights_.sources_.push_back(std::move(source));
+  }
+
+  // Matrices with F32 scales have one encoding, so that kernels find experts alike: where one's scales are no powers
+  // of two, all count as such.
+  void one_kind_of_float_scales() {
+    std::vector<MatrixSource>& all = weights_.sources_;
+    const auto free = [](const MatrixSource& m) { return m.encoding == Encoding::fp8_block128_f32; };
+    if (std::none_of(all.begin(), all.end(), free)) return;
+    for (MatrixSource& m : all) {
+      if (m.encoding == Encoding::fp8_block128 && m.scale_type == ScaleType::f32)
+        m.encoding = Encoding::fp8_block128_f32;
+    }
+  }
+
+  // One sentence for each role and encoding, whatever the number of layers.
+  void note_concerns() {
+    std::map<std::pair<Role, Encoding>, std::vector<const MatrixSource*>> concerning;
+    for (const Slot& slot : weights_.slots_) {
+      for (std::int32_t e = 0; e < slot.matrices; ++e) {
+        const MatrixSource* m = weights_.find(slot.role, slot.layer, e);
+        if (m != nullptr && !concern(slot.role, m->encoding).empty())
+          concerning[{slot.role, m->encoding}].push_back(m);
+      }
+    }
+    for (const auto& [kind, matrices] : concerning) {
+      const auto [role, encoding] = kind;
+      std::string text = matrices[0]->place;
+      if (matrices.size() > 1) text += " and " + std::to_string(matrices.size() - 1) + " more";
+      weights_.warnings_.push_back(text + ": " + std::string(name(role)) + " stored as " +
+                                   std::string(name(encoding)) + ": " + std::string(concern(role, encoding)));
+    }
   }
 
   // As a person finds it in the files: a GGUF has all experts in one tensor.

@@ -106,14 +106,16 @@ TEST_F(Assemble, TheConfigSaysTheBlockAndTheScalesMustAgree) {
   EXPECT_FALSE(says(message, "unexpected")) << message;
 }
 
-TEST_F(Assemble, FloatScalesMustBePowersOfTwo) {
+TEST_F(Assemble, FloatScalesThatAreNoPowersOfTwoMakeAllOfThemSuch) {
   rescale(128, 128, StoredType::f32);
   ASSERT_EQ(refusal(), "accepted");
   EXPECT_EQ(weights_->at(Role::wq_b, kFive).scale_type, ScaleType::f32);
-  for (const float bad : {1.5f, -1.0f, 0.0f}) {
-    std::memcpy(tensors_.at("layers.5.attn.wq_b.scale").data.data() + 4, &bad, 4);
-    EXPECT_SAYS(refusal(), "layers.5.attn.wq_b.scale: scale 1 is not a power of two");
-  }
+  EXPECT_EQ(weights_->at(Role::wq_b, kFive).encoding, Encoding::fp8_block128);
+  const float free = 1.5f;
+  std::memcpy(tensors_.at("layers.5.attn.wq_b.scale").data.data() + 4, &free, 4);
+  ASSERT_EQ(refusal(), "accepted");
+  for (const Role role : {Role::wq_b, Role::wq_a, Role::shared_w1})
+    EXPECT_EQ(weights_->at(role, kFive).encoding, Encoding::fp8_block128_f32);
   rescale(32, 32, StoredType::f32);
   EXPECT_SAYS(refusal(), "scale may not be stored as F32 for 32x32 blocks");
 }

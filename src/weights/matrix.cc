@@ -1,29 +1,23 @@
 #include "weights/matrix.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "tensor/weight.h"
+#include "weights/matrix_scan.h"
 #include "weights/names_hf.h"
 #include "weights/nan_scan.h"
+#include "weights/stored_encoding.h"
 
 namespace manyspan {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-struct Block {
-  std::int64_t rows, cols;
-};
-
-// Of the encodings that have scales.
-Block block_of(Encoding e) {
-  if (e == Encoding::fp8_block32) return {32, 32};
-  if (e == Encoding::fp8_block128) return {128, 128};
-  return {1, 32};
-}
-
-bool has_scales(Encoding e) { return e != Encoding::f32 && e != Encoding::f16 && e != Encoding::bf16; }
+constexpr std::string_view kWeight = ".weight", kFactor = ".weight_scale_2", kInput = ".input_scale",
+                           kBiases = ".biases";
 
 std::string text_of_shape(const Shape& shape) {
   std::string text = "[";
@@ -38,44 +32,44 @@ struct Reader {
   const Slot& slot = wanted.slot;
   const Container& container = directory.container();
   const bool is_gguf = container.format() == ContainerFormat::gguf;
+  const std::string stem = official.ends_with(kWeight) ? official.substr(0, official.size() - kWeight.size())
+                                                       : std::string();  // of what may stand beside it
   const StoredTensor* codes = directory.take(official);
   const StoredTensor* scales = nullptr;
-  MatrixSource whole{};  // all matrices as one
+  const StoredTensor* more_scales = nullptr;  // a second plane under another name
+  MatrixSource whole{};                       // all matrices as one
+  std::vector<float> factors{};               // one, or one for each matrix
 
   Error wrong(const StoredTensor& tensor, const std::string& what, Fault fault = Fault::corrupt) const {
     return Error(fault, container.place(tensor) + ": " + what);
   }
 
-  bool row_scaled() const {
-    return slot.kind == SlotKind::row_scaled_table || wanted.quantization.block_rows == 1;
+  std::string stored_as(const StoredTensor& tensor, Encoding e) const {
+    return std::string(name(tensor.type)) + (in_blocks(tensor.type) ? "" : " (" + std::string(name(e)) + ")");
   }
 
-  Encoding fp8() const {
-    if (row_scaled()) return Encoding::mxfp8;
-    return wanted.quantization.block_rows == 128 ? Encoding::fp8_block128 : Encoding::fp8_block32;
+  const StoredTensor* beside(std::string_view suffix) const {
+    return stem.empty() ? nullptr : directory.find(stem + std::string(suffix));
   }
 
-  std::optional<Encoding> encoding() const {
-    switch (codes->type) {
-      case StoredType::f32:
-        return Encoding::f32;
-      case StoredType::f16:
-        return Encoding::f16;
-      case StoredType::bf16:
-        return Encoding::bf16;
-      case StoredType::f8_e4m3:
-        return fp8();
-      case StoredType::i8:  // in GGUF also the bytes of FP8, which has no type there
-        return is_gguf && row_scaled() && codes->row_elements() == slot.cols ? Encoding::mxfp8
-                                                                             : Encoding::mxfp4;
-      case StoredType::u8:
-      case StoredType::f4:
-        return Encoding::mxfp4;
-      case StoredType::u32:  // words of packed codes: their number tells how many a word holds
-        return row_scaled() && codes->row_elements() * 4 == slot.cols ? Encoding::mxfp8 : Encoding::mxfp4;
-      default:
-        return std::nullopt;
+  void find_scales() {
+    for (const std::string_view suffix : hf_scale_suffixes()) {
+      const StoredTensor* found = beside(suffix);
+      if (found == nullptr) continue;
+      (scales == nullptr ? scales : more_scales) = found;
     }
+  }
+
+  // So that nothing that belongs to a matrix seems unexpected.
+  void take_scales() {
+    if (stem.empty()) return;
+    for (const std::string_view suffix : hf_scale_suffixes()) directory.take(stem + std::string(suffix));
+  }
+  void take_all_beside() {
+    take_scales();
+    if (stem.empty()) return;
+    for (const std::string_view suffix : {kFactor, kInput, kBiases})
+      directory.take(stem + std::string(suffix));
   }
 
   // `rows` x `cols` as `tensor` must have them, in any of the ranks that say the same.
@@ -110,7 +104,7 @@ struct Reader {
     const Said said = wanted.quantization.expert_dtype;
     const bool expert =
         slot.role == Role::expert_w1 || slot.role == Role::expert_w2 || slot.role == Role::expert_w3;
-    if (!expert || said == Said::unsaid || !has_scales(e)) return {};
+    if (!expert || said == Said::unsaid || scale_block(e).rows == 0) return {};
     const Said stored = code_bits(e) == 4 ? Said::fp4 : Said::fp8;
     if (stored == said) return {};
     const std::string word = said == Said::fp4 ? "fp4" : said == Said::fp8 ? "fp8" : "bf16";
@@ -121,51 +115,41 @@ struct Reader {
   }
 
   Result<void> read_codes() {
-    const std::optional<Encoding> e = encoding();
-    if (in_blocks(codes->type)) {
-      return wrong(*codes,
-                   std::string(name(slot.role)) + " is stored as " + std::string(name(codes->type)) +
-                       ", which is not supported yet",
-                   Fault::unsupported);
+    if (codes->type == StoredType::u32 && (beside(kBiases) != nullptr || has_float_scales())) {
+      return wrong(
+          *codes,
+          "is quantised in MLX's affine mode, with scales and biases, which is not supported; mxfp4, "
+          "mxfp8 and nvfp4 are",
+          Fault::unsupported);
     }
+    const std::optional<Encoding> e =
+        stored_encoding({*codes, scales, slot, wanted.quantization, std::max(wanted.merged, 1), is_gguf});
     if (!e || !slot.allowed.has(*e)) {
-      std::string what =
-          std::string(name(slot.role)) + " may not be stored as " + std::string(name(codes->type));
-      if (e && *e != Encoding::f16) what += " (" + std::string(name(*e)) + ")";
+      std::string what = std::string(name(slot.role)) + " may not be stored as ";
+      what += e && scale_block(*e).rows != 0 ? stored_as(*codes, *e) : std::string(name(codes->type));
       return wrong(*codes, what, Fault::unsupported);
     }
     TRY(check_said(*e));
-    // How many columns one element of the stored shape holds.
-    const std::int64_t packed = bits(codes->type) / code_bits(*e);
-    if (slot.cols % packed != 0 || !shaped(*codes, slot.rows, slot.cols / packed)) {
-      return wrong(*codes,
-                   "is " + described(*codes) + ", must be " + shape_text(slot.rows, slot.cols / packed));
-    }
+    const std::int64_t row = stored_row(*e, codes->type, slot.cols);
+    if (!shaped(*codes, slot.rows, row))
+      return wrong(*codes, "is " + described(*codes) + ", must be " + shape_text(slot.rows, row));
     whole.encoding = *e;
     whole.codes = container.bytes(*codes);
     whole.codes_tensor = codes;
     return {};
   }
 
-  Result<void> find_scales() {
-    constexpr std::string_view kWeight = ".weight";
-    if (!official.ends_with(kWeight)) return {};
-    const std::string stem = official.substr(0, official.size() - kWeight.size());
-    for (const std::string_view suffix : hf_scale_suffixes()) {
-      const StoredTensor* found = directory.take(stem + std::string(suffix));
-      if (found == nullptr) continue;
-      if (scales != nullptr) return wrong(*found, "a second scale beside tensor " + scales->name);
-      scales = found;
-    }
-    return {};
+  bool has_float_scales() const {
+    return scales != nullptr && (scales->type == StoredType::f16 || scales->type == StoredType::bf16);
   }
 
   Result<void> read_scales() {
-    if (!has_scales(whole.encoding)) return {};
-    TRY(find_scales());
+    const ScaleBlock block = scale_block(whole.encoding);
+    if (block.rows == 0) return {};
+    take_scales();
     const std::string kind(name(whole.encoding));
     if (scales == nullptr) return wrong(*codes, "no scale, which " + kind + " needs");
-    const Block block = block_of(whole.encoding);
+    if (more_scales != nullptr) return wrong(*more_scales, "a second scale beside tensor " + scales->name);
     const std::int64_t rows = (slot.rows + block.rows - 1) / block.rows,
                        cols = (slot.cols + block.cols - 1) / block.cols;
     const std::string blocks =
@@ -174,65 +158,77 @@ struct Reader {
       return wrong(*scales, "scale is " + described(*scales) + ", must be " + shape_text(rows, cols) +
                                 " for " + blocks);
     }
-    const StoredType type = scales->type;
-    const bool as_u8 = type == StoredType::u8 && wanted.quantization.scales_ue8m0;
-    const bool as_i8 = is_gguf && type == StoredType::i8 && slot.kind == SlotKind::row_scaled_table;
-    const bool as_f32 = type == StoredType::f32 && whole.encoding == Encoding::fp8_block128;
-    if (type != StoredType::f8_e8m0 && !as_u8 && !as_i8 && !as_f32) {
-      std::string what = "scale may not be stored as " + std::string(name(type)) + " for " + blocks;
-      if (type == StoredType::u8) what += ": the config does not say that scale_fmt is ue8m0";
+    const std::optional<ScaleType> type = scale_type();
+    if (!type) {
+      std::string what = "scale may not be stored as " + std::string(name(scales->type)) + " for " + blocks;
+      if (scales->type == StoredType::u8) what += ": the config does not say that scale_fmt is ue8m0";
       return wrong(*scales, what, Fault::unsupported);
     }
     whole.scales = container.bytes(*scales);
     whole.scales_tensor = scales;
-    whole.scale_type = as_f32 ? ScaleType::f32 : ScaleType::e8m0;
+    whole.scale_type = *type;
+    if (*type == ScaleType::f32 && first_uneven_scale(whole.scales))
+      whole.encoding = Encoding::fp8_block128_f32;
+    return {};
+  }
+
+  std::optional<ScaleType> scale_type() const {
+    const StoredType type = scales->type;
+    const bool words = codes->type == StoredType::u32;  // MLX, which writes all scales as bytes
+    if (whole.encoding == Encoding::nvfp4) {
+      if (type == StoredType::f8_e4m3 || (words && type == StoredType::u8)) return ScaleType::e4m3;
+      return std::nullopt;
+    }
+    const bool as_u8 = type == StoredType::u8 && (words || wanted.quantization.scales_ue8m0);
+    const bool as_i8 = is_gguf && type == StoredType::i8 && slot.kind == SlotKind::row_scaled_table;
+    if (type == StoredType::f8_e8m0 || as_u8 || as_i8) return ScaleType::e8m0;
+    const bool as_f32 = type == StoredType::f32 && whole.encoding == Encoding::fp8_block128;
+    return as_f32 ? std::optional(ScaleType::f32) : std::nullopt;
+  }
+
+  // Of NVFP4. Programs that need none leave it out, but for the one whose files have `weight_scale_2`.
+  Result<void> read_factors() {
+    factors = {1.0f};
+    if (!has_factors(whole.encoding)) return {};
+    take_all_beside();
+    const StoredTensor* tensor = whole.encoding == Encoding::nvfp4_ggml ? scales : beside(kFactor);
+    if (tensor == nullptr) {
+      if (whole.encoding == Encoding::nvfp4_ggml || codes->type == StoredType::u32) return {};
+      return wrong(*codes, "no weight_scale_2, which NVFP4 needs");
+    }
+    const std::int64_t many = std::max(wanted.merged, 1);
+    if (tensor->type != StoredType::f32 || (tensor->elements() != 1 && tensor->elements() != many)) {
+      return wrong(*tensor, "is " + described(*tensor) + ", must be F32 [" + std::to_string(many) +
+                                "]: the factor of " + container.place(*codes));
+    }
+    const Bytes bytes = container.bytes(*tensor);
+    factors.resize(static_cast<std::size_t>(tensor->elements()));
+    std::memcpy(factors.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      if (bad_factor(whole.encoding, factors[i])) {
+        return wrong(*tensor, "number " + std::to_string(i) + " is " + std::to_string(factors[i]) +
+                                  ": F32 does not hold its product with 2688, NVFP4's largest number");
+      }
+    }
     return {};
   }
 
   Result<void> scan() const {
-    if (whole.scale_type == ScaleType::f32) {
-      if (const auto at = first_uneven_scale(whole.scales)) {
-        return wrong(*scales,
-                     "scale " + std::to_string(*at) + " is not a power of two: it would round every weight",
-                     Fault::unsupported);
-      }
-    }
-    if (slot.kind == SlotKind::vector_bf16 && whole.encoding == Encoding::f32) {
-      if (const auto at = first_beyond_bf16(whole.codes)) {
-        return wrong(*codes, "number " + std::to_string(*at) + " is finer than BF16, which this weight has",
-                     Fault::unsupported);
-      }
+    if (const auto at = beyond_bf16()) {
+      return wrong(*codes, "number " + std::to_string(*at) + " is finer than BF16, which this weight has",
+                   Fault::unsupported);
     }
     // Tables are too large to read through; their rows are looked at when they are used.
     if (!wanted.scan || slot.kind == SlotKind::row_scaled_table) return {};
-    if (!has_scales(whole.encoding)) return scan_floats();
-    TRY(scan_scales());
-    if (code_bits(whole.encoding) == 8) {
-      if (const auto at = first_fp8_nan(whole.codes))
-        return wrong(*codes, "code " + std::to_string(*at) + " is NaN");
-    }
-    return {};
+    const auto bad = first_bad_number(whole);
+    if (!bad) return {};
+    return wrong(bad->in_scales ? *scales : *codes, bad->what);
   }
 
-  Result<void> scan_floats() const {
-    const auto first = whole.encoding == Encoding::f32   ? first_unbounded_f32
-                       : whole.encoding == Encoding::f16 ? first_unbounded_f16
-                                                         : first_unbounded_bf16;
-    if (const auto at = first(whole.codes))
-      return wrong(*codes, "number " + std::to_string(*at) + " is NaN or infinite");
-    return {};
-  }
-
-  Result<void> scan_scales() const {
-    const bool fp4 = code_bits(whole.encoding) == 4, e8m0 = whole.scale_type == ScaleType::e8m0;
-    const std::uint8_t most = fp4 ? kMostFp4Scale : kMostFp8Scale;
-    const auto at = e8m0 ? first_e8m0_above(whole.scales, most) : first_scale_above(whole.scales, most);
-    if (!at) return {};
-    const std::string scale = "scale " + std::to_string(*at) + " is ";
-    if (e8m0 && whole.scales[*at] == std::byte{kE8m0Nan}) return wrong(*scales, scale + "NaN");
-    return wrong(*scales, scale + "above 2^" + std::to_string(most - 127) +
-                              ": F32 does not hold its product with " +
-                              (fp4 ? "6, the largest FP4 code" : "448, the largest FP8 code"));
+  std::optional<std::size_t> beyond_bf16() const {
+    if (slot.kind != SlotKind::vector_bf16) return std::nullopt;
+    if (whole.encoding == Encoding::f32) return first_beyond_bf16(whole.codes);
+    return whole.encoding == Encoding::f16 ? first_f16_beyond_bf16(whole.codes) : std::nullopt;
   }
 
   std::vector<MatrixSource> cut() const {
@@ -245,6 +241,7 @@ struct Reader {
       if (wanted.merged > 0) one.place += "[" + std::to_string(i) + "]";
       one.codes = whole.codes.subspan(i * codes_each, codes_each);
       if (!whole.scales.empty()) one.scales = whole.scales.subspan(i * scales_each, scales_each);
+      one.factor = factors[factors.size() == 1 ? 0 : i];
       one.rows = slot.rows;
       one.cols = slot.cols;
       sources.push_back(std::move(one));
@@ -258,12 +255,16 @@ struct Reader {
 Result<std::vector<MatrixSource>> read_matrices(Directory& directory, const std::string& official,
                                                 const MatrixWanted& wanted) {
   Reader reader{directory, official, wanted};
+  reader.find_scales();
   if (auto read = reader.read_codes(); !read.ok()) {
-    if (auto theirs = reader.find_scales(); !theirs.ok())
-      return std::move(theirs).error();  // else they seem unexpected
+    reader.take_all_beside();
+    if (reader.more_scales != nullptr) {
+      return reader.wrong(*reader.more_scales, "a second scale beside tensor " + reader.scales->name);
+    }
     return std::move(read).error();
   }
   TRY(reader.read_scales());
+  TRY(reader.read_factors());
   TRY(reader.scan());
   return reader.cut();
 }

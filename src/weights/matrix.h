@@ -1,17 +1,19 @@
 // matrix — a tensor and its scales, read as one matrix or as a row of equal ones.
 //
-// The encoding follows from the codes' type and the config; the scales' shape must then agree and never decides.
+// The encoding follows from the codes' type, the scales' and the config; shapes must then agree.
 //
 //   F32, F16, BF16          [rows, cols], no scales
 //   F8_E4M3                 [rows, cols]; scales [⌈rows/R⌉, ⌈cols/C⌉] with R x C the config's weight_block_size: 32x32,
-//                           128x128 (also as F32 powers of two), or 1x32, which quant_method "mxfp8" means
-//   I8, U8, F4, U32         two 4-bit codes a byte; scales [rows, cols/32]
-//   U32, where blocks are 1x32   also four FP8 codes a word
+//                           128x128 (also as F32), or 1x32, which quant_method "mxfp8" means
+//   I8, U8, F4, U32         two 4-bit codes a byte; scales [rows, cols/32]. NVFP4 where scales are E4M3: [rows, cols/16],
+//                           and an F32 factor, `weight_scale_2`; `input_scale` is of no use here
+//   U32                     also four FP8 codes a word: scales [rows, cols/32]. Scales of U32 words are bytes (U8)
+//   types in blocks         [rows, cols], of GGUF only. NVFP4's have an F32 factor, `scale`, for each matrix or for all
 //
-// In a GGUF, where FP8 has no type, a table may be I8 [rows, cols] with scales I8 [rows, cols/32]; leading dimensions of 1
-// are absent. Types in blocks are not supported yet.
+// In a GGUF, where FP8 has no type, a table may be I8 [rows, cols] with scales I8 [rows, cols/32], or I8 [rows, 264]: codes
+// and scales of 256 columns. Leading dimensions of 1 are absent.
 //
-// E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
+// Otherwise E8M0 scales may be stored as U8 where the config says ue8m0. A table (SlotKind::row_scaled_table) has blocks of 1x32
 // whatever the config says.
 //
 // Experts may not be stored in a form that contradicts the config's expert_dtype; plain ones always may.

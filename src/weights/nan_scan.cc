@@ -1,7 +1,10 @@
 #include "weights/nan_scan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+
+#include "tensor/f16.h"
 
 namespace manyspan {
 namespace {
@@ -67,8 +70,20 @@ std::optional<std::size_t> first_scale_above(std::span<const std::byte> floats, 
   return first<std::uint32_t>(floats, [=](std::uint32_t bits) { return bits >> 23 > most; });
 }
 
+std::optional<std::size_t> first_f32_beyond(std::span<const std::byte> floats, float largest) {
+  return first<std::uint32_t>(floats, [=](std::uint32_t bits) {
+    return (std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) * largest) & 0x7f800000u) == 0x7f800000u;
+  });
+}
+
 std::optional<std::size_t> first_beyond_bf16(std::span<const std::byte> floats) {
   return first<std::uint32_t>(floats, [](std::uint32_t bits) { return (bits & 0xffffu) != 0; });
+}
+
+std::optional<std::size_t> first_f16_beyond_bf16(std::span<const std::byte> halves) {
+  return first<std::uint16_t>(halves, [](std::uint16_t bits) {
+    return (std::bit_cast<std::uint32_t>(f16_to_float(bits)) & 0xffffu) != 0;
+  });
 }
 
 }  // namespace manyspan

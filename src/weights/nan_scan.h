@@ -33,7 +33,11 @@ std::optional<std::size_t> first_uneven_scale(std::span<const std::byte> floats)
 // An F32 power of two that is above the one of E8M0 code `most`.
 std::optional<std::size_t> first_scale_above(std::span<const std::byte> floats, std::uint8_t most);
 
-// An F32 that BF16 does not hold exactly.
+// An F32 that is NaN or infinite, or becomes so times `largest`.
+std::optional<std::size_t> first_f32_beyond(std::span<const std::byte> floats, float largest);
+
+// An F32, or an F16, that BF16 does not hold exactly.
 std::optional<std::size_t> first_beyond_bf16(std::span<const std::byte> floats);
+std::optional<std::size_t> first_f16_beyond_bf16(std::span<const std::byte> halves);
 
 }  // namespace manyspan

@@ -21,8 +21,9 @@ const MatrixSource& Weights::at(Role role, LayerId layer, std::int32_t expert) c
 
 Result<void> Weights::read_rows(const MatrixSource& table, std::int64_t first, std::int64_t count,
                                 std::span<std::byte> codes, std::span<std::byte> scales) const {
-  CHECK(table.codes_tensor != nullptr && table.scales_tensor != nullptr, "not a table");
+  CHECK(table.codes_tensor != nullptr && (table.scales_tensor != nullptr || scales.empty()), "not a table");
   TRY(container_->read_rows(*table.codes_tensor, first, count, codes));
+  if (table.scales_tensor == nullptr) return {};
   return container_->read_rows(*table.scales_tensor, first, count, scales);
 }
 

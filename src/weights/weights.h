@@ -28,16 +28,19 @@ struct StoredTensor;
 enum class ScaleType : std::uint8_t {
   none,
   e8m0,
-  f32,  // each a power of two that E8M0 can hold
+  e4m3,  // of nvfp4
+  f32,   // of fp8_block128: each a power of two that E8M0 can hold; of fp8_block128_f32: any
 };
 
-// One matrix as the checkpoint stores it: row-major, rows contiguous, scales in a plane of their own.
+// One matrix as the checkpoint stores it: row-major, rows contiguous, scales in a plane of their own or in the rows'
+// blocks. weights/plain.h makes a Weight of it.
 struct MatrixSource {
   std::string place;  // for messages: "model-00003-of-00048.safetensors: layers.0.attn.wq_a.weight"
   std::span<const std::byte> codes, scales;  // unaligned
   std::int64_t rows = 0, cols = 0;           // logical
   Encoding encoding = Encoding::f32;
   ScaleType scale_type = ScaleType::none;
+  float factor = 1.0f;  // of nvfp4 and nvfp4_ggml: multiplies every number of the matrix
   const StoredTensor* codes_tensor = nullptr;  // where codes and scales are cut from
   const StoredTensor* scales_tensor = nullptr;
 };
@@ -54,12 +57,15 @@ class Weights {
   bool has(Capability capability) const { return has_[static_cast<std::size_t>(capability)]; }
 
   // Copies rows of a table without touching the mapping: for what is read while serving. `codes` is `count` rows of
-  // codes, `scales` as many of scales. Requires a table's source, rows inside it.
+  // codes, `scales` as many of scales, empty where the rows hold theirs. Requires a table's source, rows inside it.
   // Errors: corrupt, where the file has become shorter
   Result<void> read_rows(const MatrixSource& table, std::int64_t first, std::int64_t count,
                          std::span<std::byte> codes, std::span<std::byte> scales) const;
 
   const std::vector<Slot>& slots() const { return slots_; }
+
+  // Where the files are coarser than is good for the model, a sentence for each kind of weight.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   friend class Assembly;
@@ -76,6 +82,7 @@ class Weights {
   std::vector<MatrixSource> sources_;
   std::vector<Place> places_;  // by layer + 1, then role
   std::array<bool, 4> has_{};
+  std::vector<std::string> warnings_;
   const Container* container_ = nullptr;
 };
 

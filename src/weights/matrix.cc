@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "weights/names_hf.h"
-#include "weights/nan_scan.h"
+#include "weights/number_checks.h"
 
 namespace manyspan {
 namespace {
@@ -190,49 +190,10 @@ struct Reader {
   }
 
   Result<void> scan() const {
-    if (whole.scale_type == ScaleType::f32) {
-      if (const auto at = first_uneven_scale(whole.scales)) {
-        return wrong(*scales,
-                     "scale " + std::to_string(*at) + " is not a power of two: it would round every weight",
-                     Fault::unsupported);
-      }
-    }
-    if (slot.kind == SlotKind::vector_bf16 && whole.encoding == Encoding::f32) {
-      if (const auto at = first_beyond_bf16(whole.codes)) {
-        return wrong(*codes, "number " + std::to_string(*at) + " is finer than BF16, which this weight has",
-                     Fault::unsupported);
-      }
-    }
+    TRY(check_exact(container, slot, whole));
     // Tables are too large to read through; their rows are looked at when they are used.
     if (!wanted.scan || slot.kind == SlotKind::row_scaled_table) return {};
-    if (!has_scales(whole.encoding)) return scan_floats();
-    TRY(scan_scales());
-    if (code_bits(whole.encoding) == 8) {
-      if (const auto at = first_fp8_nan(whole.codes))
-        return wrong(*codes, "code " + std::to_string(*at) + " is NaN");
-    }
-    return {};
-  }
-
-  Result<void> scan_floats() const {
-    const auto first = whole.encoding == Encoding::f32   ? first_unbounded_f32
-                       : whole.encoding == Encoding::f16 ? first_unbounded_f16
-                                                         : first_unbounded_bf16;
-    if (const auto at = first(whole.codes))
-      return wrong(*codes, "number " + std::to_string(*at) + " is NaN or infinite");
-    return {};
-  }
-
-  Result<void> scan_scales() const {
-    const bool fp4 = code_bits(whole.encoding) == 4, e8m0 = whole.scale_type == ScaleType::e8m0;
-    const std::uint8_t most = fp4 ? kMostFp4Scale : kMostFp8Scale;
-    const auto at = e8m0 ? first_e8m0_above(whole.scales, most) : first_scale_above(whole.scales, most);
-    if (!at) return {};
-    const std::string scale = "scale " + std::to_string(*at) + " is ";
-    if (e8m0 && whole.scales[*at] == std::byte{kE8m0Nan}) return wrong(*scales, scale + "NaN");
-    return wrong(*scales, scale + "above 2^" + std::to_string(most - 127) +
-                              ": F32 does not hold its product with " +
-                              (fp4 ? "6, the largest FP4 code" : "448, the largest FP8 code"));
+    return check_numbers(container, whole);
   }
 
   std::vector<MatrixSource> cut() const {

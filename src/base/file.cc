@@ -46,25 +46,39 @@ File& File::operator=(File&& other) noexcept {
   return *this;
 }
 
+Error File::too_short(std::uint64_t offset, std::uint64_t bytes) const {
+  struct stat facts = {};
+  const bool known = ::fstat(descriptor_, &facts) == 0;
+  const std::uint64_t now = known ? static_cast<std::uint64_t>(facts.st_size) : size_;
+  std::string what = path_ + ": " + std::to_string(bytes) + " bytes wanted at byte " +
+                     std::to_string(offset) + ", but the file ends at " + std::to_string(now);
+  if (now != size_) what += "; it had " + std::to_string(size_) + " bytes when it was opened";
+  return Error(Fault::corrupt, what);
+}
+
 Result<void> File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  const auto too_short = [&](std::uint64_t end) {
-    return Error(Fault::corrupt, path_ + ": " + std::to_string(out.size()) + " bytes wanted at byte " +
-                                     std::to_string(offset) + ", but the file ends at " +
-                                     std::to_string(end));
-  };
-  if (offset > size_ || out.size() > size_ - offset) return too_short(size_);
+  if (offset > size_ || out.size() > size_ - offset) return too_short(offset, out.size());
   constexpr std::size_t kMostAtOnce = std::size_t{1}
                                       << 30;  // the system call's own limit is just under 2 GiB
   std::size_t done = 0;
   while (done < out.size()) {
     const std::size_t count = std::min(out.size() - done, kMostAtOnce);
     const ssize_t got = ::pread(descriptor_, out.data() + done, count, static_cast<off_t>(offset + done));
-    if (got == 0) return too_short(offset + done);
+    if (got == 0) return too_short(offset, out.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error(path_, "cannot read", errno);
     done += static_cast<std::size_t>(got);
   }
   return {};
+}
+
+void File::advise(std::uint64_t offset, std::uint64_t bytes, Access access) const {
+  if (bytes == 0) return;  // to the system, all that follows
+  const int advice = access == Access::in_order    ? POSIX_FADV_SEQUENTIAL
+                     : access == Access::at_random ? POSIX_FADV_RANDOM
+                     : access == Access::soon      ? POSIX_FADV_WILLNEED
+                                                   : POSIX_FADV_DONTNEED;
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), advice);
 }
 
 Result<Mapping> File::map() const {
@@ -83,18 +97,6 @@ Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   return *this;
-}
-
-void Mapping::advise(Bytes part, Access access) const {
-  if (part.empty()) return;
-  const auto first = static_cast<std::size_t>(part.data() - bytes_.data());
-  CHECK(part.data() >= bytes_.data() && first + part.size() <= bytes_.size(), "advice about foreign bytes");
-  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t from = first / page * page;
-  const int advice = access == Access::in_order    ? MADV_SEQUENTIAL
-                     : access == Access::at_random ? MADV_RANDOM
-                                                   : MADV_WILLNEED;
-  ::madvise(const_cast<std::byte*>(bytes_.data()) + from, first + part.size() - from, advice);
 }
 
 Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {

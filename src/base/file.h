@@ -16,10 +16,15 @@
 
 namespace manyspan {
 
-enum class Access { in_order, at_random, soon };
+enum class Access {
+  in_order,
+  at_random,
+  soon,  // reading may begin before anybody asks
+  done,  // what the system keeps of it may go
+};
 
 // A file's bytes in the address space. Touching a page that the file no longer has, because it was cut short
-// after it was mapped, ends the process: read what is used late with File::read_at.
+// after it was mapped, ends the process: whatever is not a test's reads with File::read_at.
 class Mapping {
  public:
   Mapping() = default;  // of no bytes
@@ -28,9 +33,6 @@ class Mapping {
   Mapping& operator=(Mapping&& other) noexcept;
 
   Bytes bytes() const { return bytes_; }
-
-  // A wish about `part`, which lies within bytes(); the system may ignore it.
-  void advise(Bytes part, Access access) const;
 
  private:
   friend class File;
@@ -53,12 +55,16 @@ class File {
   // Fills `out` with the bytes from `offset` on, all of them or an error.
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
+  // A wish about `bytes` bytes from `offset` on; the system may ignore it.
+  void advise(std::uint64_t offset, std::uint64_t bytes, Access access) const;
+
   // All size() bytes.
   Result<Mapping> map() const;
 
  private:
   File(std::string path, int descriptor, std::uint64_t size)
       : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  Error too_short(std::uint64_t offset, std::uint64_t bytes) const;
 
   std::string path_;
   int descriptor_;

@@ -72,8 +72,10 @@ Bytes Container::bytes(const StoredTensor& tensor) const {
   return files_[tensor.file].mapping.bytes().subspan(tensor.offset, tensor.bytes);
 }
 
-void Container::advise(const StoredTensor& tensor, Access access) const {
-  files_[tensor.file].mapping.advise(bytes(tensor), access);
+void Container::advise(const StoredTensor& tensor, std::uint64_t from, std::uint64_t bytes,
+                       Access access) const {
+  CHECK(from <= tensor.bytes && bytes <= tensor.bytes - from, "advice about foreign bytes");
+  files_[tensor.file].file.advise(tensor.offset + from, bytes, access);
 }
 
 Result<void> Container::read(const StoredTensor& tensor, std::uint64_t from, std::span<std::byte> out) const {
@@ -82,9 +84,11 @@ Result<void> Container::read(const StoredTensor& tensor, std::uint64_t from, std
                                      " bytes wanted at its byte " + std::to_string(from) + ", but it has " +
                                      std::to_string(tensor.bytes));
   }
-  const auto read = files_[tensor.file].file.read_at(tensor.offset + from, out);
-  if (!read.ok()) return Error(read.error()).within("tensor " + tensor.name);
-  return {};
+  const File& file = files_[tensor.file].file;
+  const auto read = file.read_at(tensor.offset + from, out);
+  if (read.ok()) return {};
+  // The file's own message begins with its path.
+  return Error(read.error().fault(), place(tensor) + read.error().message().substr(file.path().size()));
 }
 
 Result<void> Container::read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,

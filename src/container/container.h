@@ -69,10 +69,12 @@ class Container {
   // "FILE: tensor NAME", for messages.
   std::string place(const StoredTensor& tensor) const;
 
-  // Mapped, at any alignment. A file cut short since it was opened ends the process when the lost part is touched:
-  // for what is read while serving use read() or read_rows().
+  // Mapped, at any alignment: an address for each byte. A file cut short since it was opened ends the process when
+  // the lost part is touched, so only tests read there; everything else calls read() or read_rows().
   Bytes bytes(const StoredTensor& tensor) const;
-  void advise(const StoredTensor& tensor, Access access) const;
+
+  // A wish about bytes [from, from + bytes) of the tensor.
+  void advise(const StoredTensor& tensor, std::uint64_t from, std::uint64_t bytes, Access access) const;
 
   // Copies out.size() bytes from byte `from` of the tensor on. corrupt: the file has become shorter; invalid: past
   // the tensor's end.

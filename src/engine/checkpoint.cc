@@ -86,13 +86,13 @@ Result<EngramMap> engram_map_of(const std::string& folder, const Blueprint& b,
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path) {
+Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path, const Cancel* cancel) {
   if (!exists(path)) return Error(Fault::not_found, path + ": no such file or directory");
   const std::string folder = model_folder_of(path);
   Blueprint blueprint = TRY(blueprint_of(folder));
   Schedule schedule = schedule_of(blueprint);
   auto container = std::make_unique<Container>(TRY(open_container(path)));
-  Weights weights = TRY(assemble(*container, blueprint));
+  Weights weights = TRY(assemble(*container, blueprint, {.scan = false, .cancel = cancel}));
 
   std::optional<text::Tokenizer> tokenizer;
   if (const std::string file = in(folder, "tokenizer.json"); exists(file)) {

@@ -1,7 +1,7 @@
 // Checkpoint — a model as its files hold it, opened, understood and complete, but in nobody's layout yet.
 //
 // Owns       the open files; everything else here borrows from them
-// Errors     not_found, corrupt, unsupported, invalid: from the files, with their names
+// Errors     not_found, corrupt, unsupported, invalid: from the files, with their names · invalid when cancelled
 // Threads    immutable once open
 // Spec       house.md 6.1, rows 1 to 3
 #pragma once
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/result.h"
 #include "container/container.h"
 #include "engine/options.h"
@@ -33,7 +34,8 @@ struct Checkpoint {
   GenerationDefaults defaults;
   std::vector<std::string> warnings;
 
-  static Result<std::unique_ptr<Checkpoint>> open(const std::string& path);
+  // Looks at names, shapes and configuration; numbers are checked as they are placed (prepared/prepared.h).
+  static Result<std::unique_ptr<Checkpoint>> open(const std::string& path, const Cancel* cancel = nullptr);
 };
 
 }  // namespace manyspan

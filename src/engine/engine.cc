@@ -28,9 +28,10 @@ Result<const kernels::Table*> table_of(const EngineOptions& options) {
 }
 
 // What a file says wrongly is no mistake of whoever names it.
-Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& path) {
-  auto checkpoint = Checkpoint::open(path);
+Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& path, const Cancel* cancel) {
+  auto checkpoint = Checkpoint::open(path, cancel);
   if (checkpoint.ok() || checkpoint.error().fault() != Fault::invalid) return checkpoint;
+  if (cancel != nullptr && cancel->requested()) return checkpoint;
   return Error(Fault::corrupt, checkpoint.error().message());
 }
 
@@ -62,7 +63,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   auto rooms = std::make_unique<Rooms>();
   Rooms& r = *rooms;
   const kernels::Table* table = TRY(table_of(options));
-  r.checkpoint = TRY(open_checkpoint(options.model));
+  r.checkpoint = TRY(open_checkpoint(options.model, options.cancel));
   const Checkpoint& c = *r.checkpoint;
   Limits limits = TRY(limits_of(options, c.blueprint));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);
   r.loop = TRY(Loop::open(*r.sessions, limits, {.chunk_beside = options.chunk_beside, .cone = options.cone}));
 
-  r.origin = snapshot_origin(c.blueprint, c.weights, table->name);
+  r.origin = TRY(snapshot_origin(c.blueprint, c.weights, table->name));
   r.facts = {
       .model = options.model,
       .table = std::string(table->name),

@@ -39,10 +39,15 @@ class Sum {
   std::uint32_t sum_ = 0;
 };
 
-void add_matrix(Sum& sum, const MatrixSource& m) {
+Result<void> add_matrix(Sum& sum, const Weights& weights, const MatrixSource& m) {
   sum.add_all(m.rows, m.cols, bytes_of(name(m.encoding)), std::ssize(m.codes), std::ssize(m.scales));
-  const std::size_t sample = std::min(m.codes.size(), kSampleBytes);
-  sum.add_all(m.codes.first(sample), m.codes.last(sample));
+  std::array<std::byte, kSampleBytes> room;
+  const std::span sample = std::span(room).first(std::min(m.codes.size(), kSampleBytes));
+  for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{m.codes.size() - sample.size()}}) {
+    TRY(weights.read(m, Plane::codes, from, sample));
+    sum.add(Bytes(sample));
+  }
+  return {};
 }
 
 }  // namespace
@@ -70,24 +75,25 @@ std::uint32_t sum_of_numbers(const Blueprint& b) {
   return sum.value();
 }
 
-std::uint32_t sum_of_weights(const Weights& weights) {
+Result<std::uint32_t> sum_of_weights(const Weights& weights) {
   Sum sum;
   for (const Slot& slot : weights.slots()) {
     for (const std::int32_t expert : {0, slot.matrices - 1}) {
       const MatrixSource* matrix = weights.find(slot.role, slot.layer, expert);
       if (matrix == nullptr) continue;
       sum.add_all(bytes_of(name(slot.role)), std::int64_t{slot.layer.value}, std::int64_t{slot.matrices});
-      add_matrix(sum, *matrix);
+      TRY(add_matrix(sum, weights, *matrix));
       if (slot.matrices == 1) break;
     }
   }
   return sum.value();
 }
 
-SnapshotOrigin snapshot_origin(const Blueprint& blueprint, const Weights& weights, std::string_view table) {
-  return {.model = sum_of_numbers(blueprint),
-          .weights = sum_of_weights(weights),
-          .numerics = std::string(table.substr(0, kMostNumericsBytes))};
+Result<SnapshotOrigin> snapshot_origin(const Blueprint& blueprint, const Weights& weights,
+                                       std::string_view table) {
+  return SnapshotOrigin{.model = sum_of_numbers(blueprint),
+                        .weights = TRY(sum_of_weights(weights)),
+                        .numerics = std::string(table.substr(0, kMostNumericsBytes))};
 }
 
 }  // namespace manyspan

@@ -124,8 +124,9 @@ TEST(Fingerprint, TellsModelsApartByNumbersAndByWeights) {
   changed = one->blueprint;
   changed.kv_sources.back() += 1;
   EXPECT_NE(sum_of_numbers(changed), sum_of_numbers(one->blueprint));
-  EXPECT_NE(sum_of_weights(one->weights), sum_of_weights(other->weights));
-  EXPECT_EQ(sum_of_weights(one->weights), sum_of_weights(Checkpoint::open(kTiny).value()->weights));
+  EXPECT_NE(sum_of_weights(one->weights).value(), sum_of_weights(other->weights).value());
+  EXPECT_EQ(sum_of_weights(one->weights).value(),
+            sum_of_weights(Checkpoint::open(kTiny).value()->weights).value());
 }
 
 }  // namespace

@@ -1,103 +1,221 @@
 #include "prepared/placing.h"
 
-#include <cstring>
+#include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "kernels/layout.h"
-#include "tensor/e8m0.h"
 
 namespace manyspan {
+namespace {
 
-// A checkpoint's matrix as the layout code reads it; scales that came as f32 are turned into E8M0 on the way.
-struct Placing::Plain {
-  Weight weight;
-  std::vector<std::byte> scales;
-};
+// A band of rows is about so large; each scale and each tile belongs to one band.
+constexpr std::int64_t kBandBytes = 8 << 20, kBandRows = 128;
+// So much is asked for before it is read.
+constexpr std::int64_t kAheadBytes = 64 << 20;
+constexpr std::int64_t kMostStaged = 512 << 20;
 
-Placing::Plain Placing::plain_weight(const MatrixSource& source) {
-  Plain p{{.codes = source.codes.data(),
-           .scales = source.scales.empty() ? nullptr : source.scales.data(),
-           .rows = static_cast<std::int32_t>(source.rows),
-           .cols = static_cast<std::int32_t>(source.cols),
-           .encoding = source.encoding},
-          {}};
-  if (source.scale_type == ScaleType::f32) {
-    p.scales.resize(source.scales.size() / sizeof(float));
-    for (std::size_t i = 0; i < p.scales.size(); ++i) {
-      float scale;
-      std::memcpy(&scale, source.scales.data() + i * sizeof scale, sizeof scale);
-      p.scales[i] = std::byte{e8m0_ceil(scale)};  // exact: assembly took powers of two only
-    }
-    p.weight.scales = p.scales.data();
-  }
-  read_bytes_ += static_cast<std::int64_t>(source.codes.size() + source.scales.size());
-  return p;
-}
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-const std::byte* Placing::put(const std::byte* bytes, std::size_t count) {
-  if (failed_) return nullptr;
-  if (queue_ == nullptr) {
-    auto queue = device_.queue(QueueKind::copy);
-    if (!queue.ok()) return failed_ = std::move(queue).error(), nullptr;
-    queue_ = std::move(queue).value();
-  }
-  auto buffer = device_.allocate(count);
-  if (!buffer.ok()) return failed_ = std::move(buffer).error(), nullptr;
-  into_.storage.push_back(std::move(buffer).value());
-  into_.bytes += static_cast<std::int64_t>(count);
-  std::byte* to = into_.storage.back().as<std::byte>();
-  queue_->copy(device_, to, host_, bytes, count);
-  if (auto copied = queue_->finish(); !copied.ok())
-    failed_ = std::move(copied).error();  // staging is used again
-  return to;
-}
-
-Weight Placing::place(std::int64_t count, const Weight& one,
-                      const std::function<void(std::int64_t, std::byte*, std::byte*)>& fill) {
-  if (failed_) return {};
-  Weight w = one;
-  const std::int64_t codes = kernels::arranged_code_bytes(one), scales = kernels::arranged_scale_bytes(one);
-  const std::int64_t next_codes = (codes + 63) / 64 * 64, next_scales = (scales + 63) / 64 * 64;
-  staging_.resize(std::max<std::size_t>(staging_.size(), count * (next_codes + next_scales)));
-  std::byte* code_plane = staging_.data();
-  std::byte* scale_plane = code_plane + count * next_codes;
-  host_.workers().for_each(count, [&](std::int64_t i, int) {
-    fill(i, code_plane + i * next_codes, scale_plane + i * next_scales);
-  });
-  w.codes = put(code_plane, count * next_codes);
-  w.scales = scales == 0 ? nullptr : put(scale_plane, count * next_scales);
-  if (count > 1) w.next_codes = next_codes, w.next_scales = next_scales;
+// What the first `rows` rows take of an arranged weight's planes.
+Weight first_rows(Weight w, std::int64_t rows) {
+  w.rows = static_cast<std::int32_t>(rows);
   return w;
 }
 
-Weight Placing::rows(Role role, LayerId layer, std::int64_t first, std::int64_t count) {
-  const MatrixSource& all = weights_.at(role, layer);
-  MatrixSource part = all;
-  const std::int64_t row_bytes = static_cast<std::int64_t>(all.codes.size()) / all.rows;
-  part.rows = count;
-  part.codes = all.codes.subspan(first * row_bytes, count * row_bytes);
-  const std::int64_t rows_a_scale = all.encoding == Encoding::fp8_block32    ? 32
-                                    : all.encoding == Encoding::fp8_block128 ? 128
-                                                                             : 1;
-  if (!all.scales.empty()) {
-    const std::int64_t down = (all.rows + rows_a_scale - 1) / rows_a_scale;
-    const std::int64_t scale_row = static_cast<std::int64_t>(all.scales.size()) / down;
-    if (first % rows_a_scale != 0 || (first + count != all.rows && count % rows_a_scale != 0)) {
-      if (!failed_) {
-        failed_ = Error(Fault::unsupported, all.place + ": groups of " + std::to_string(count) +
-                                                " rows cut through scale blocks of " +
-                                                std::to_string(rows_a_scale));
-      }
+}  // namespace
+
+Placing::~Placing() {
+  if (queue_ == nullptr) return;
+  [[maybe_unused]] const auto copied = queue_->finish();  // copies read the staging buffers
+}
+
+void Placing::fail(Error error) {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) failed_ = std::move(error);
+  stopped_.store(true, std::memory_order_relaxed);
+}
+
+Queue* Placing::queue() {
+  if (queue_ != nullptr) return queue_.get();
+  auto queue = device_.queue(QueueKind::copy);
+  if (!queue.ok()) return fail(std::move(queue).error()), nullptr;
+  queue_ = std::move(queue).value();
+  return queue_.get();
+}
+
+std::byte* Placing::allocate(std::int64_t bytes) {
+  auto buffer = device_.allocate(static_cast<std::size_t>(bytes));
+  if (!buffer.ok()) return fail(std::move(buffer).error()), nullptr;
+  into_.storage.push_back(std::move(buffer).value());
+  into_.bytes += bytes;
+  return into_.storage.back().as<std::byte>();
+}
+
+const std::byte* Placing::put(const std::byte* bytes, std::size_t count) {
+  Queue* const copies = stopped_ ? nullptr : queue();
+  std::byte* const to = copies == nullptr ? nullptr : allocate(static_cast<std::int64_t>(count));
+  if (to == nullptr) return nullptr;
+  copies->copy(device_, to, host_, bytes, count);
+  if (auto copied = copies->finish(); !copied.ok()) fail(std::move(copied).error());  // `bytes` may go now
+  return to;
+}
+
+// Room for the bytes of the largest piece, for each thread; what is not written takes no memory.
+bool Placing::make_room(std::span<const Piece> pieces) {
+  std::int64_t most = 0;
+  for (const Piece& piece : pieces) most = std::max(most, piece.room_bytes());
+  if (most > room_bytes_) {
+    rooms_.clear();
+    for (int t = 0; t < host_.workers().threads(); ++t)
+      rooms_.push_back(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most)));
+    room_bytes_ = most;
+  }
+  return !pieces.empty();
+}
+
+void Placing::will_read(std::span<const Piece> pieces, std::int64_t first, std::int64_t count) const {
+  for (std::int64_t i = first; i < std::min(first + count, std::ssize(pieces)); ++i) {
+    pieces[i].first.advise(weights_, Access::soon);
+    if (pieces[i].second) pieces[i].second->advise(weights_, Access::soon);
+  }
+}
+
+void Placing::arrange(const Piece& piece, std::byte* codes, std::byte* scales, int thread) {
+  std::byte* const room = rooms_[static_cast<std::size_t>(thread)].get();
+  const auto fill = [&]() -> Result<void> {
+    const Weight first = TRY(piece.first.read(weights_, room, wishes_.cancel));
+    if (!piece.second) {
+      kernels::arrange(first, piece.to, codes, scales);
       return {};
     }
-    part.scales = all.scales.subspan(first / rows_a_scale * scale_row,
-                                     (count + rows_a_scale - 1) / rows_a_scale * scale_row);
+    const Weight second = TRY(piece.second->read(weights_, room + piece.first.room_bytes(), wishes_.cancel));
+    kernels::arrange_pair(first, second, piece.to, codes, scales);
+    return {};
+  };
+  if (auto filled = fill(); !filled.ok()) return fail(std::move(filled).error());
+  if (wishes_.forget_files) {
+    piece.first.advise(weights_, Access::done);
+    if (piece.second) piece.second->advise(weights_, Access::done);
   }
-  const Plain from = plain_weight(part);
-  const Weight to = kernels::arranged(from.weight, table_.tiling, RowOrder::natural);
-  return place(1, to, [&](std::int64_t, std::byte* codes, std::byte* scales) {
-    kernels::arrange(from.weight, to, codes, scales);
+  read_bytes_ += piece.source_bytes();
+  if (thread == 0 && wishes_.progress) wishes_.progress();
+}
+
+void Placing::place_here(std::span<const Piece> pieces, std::byte* codes, std::byte* scales) {
+  const std::int64_t ahead = 1 + kAheadBytes / std::max<std::int64_t>(1, room_bytes_);
+  will_read(pieces, 0, ahead);
+  host_.workers().for_each(std::ssize(pieces), [&](std::int64_t i, int thread) {
+    if (stopped_.load(std::memory_order_relaxed)) return;
+    will_read(pieces, i + ahead, 1);
+    const Piece& piece = pieces[i];
+    arrange(piece, codes + piece.codes_at, scales + piece.scales_at, thread);
   });
+}
+
+// Null when it failed. The staging buffer's last copies are done.
+Placing::Staging* Placing::next_staging(std::int64_t bytes) {
+  Staging& s = stagings_[staging_ ^= 1];
+  if (queue() == nullptr) return nullptr;
+  if (s.copied == nullptr) {
+    auto event = device_.event();
+    if (!event.ok()) return fail(std::move(event).error()), nullptr;
+    s.copied = std::move(event).value();
+  }
+  if (std::exchange(s.under_way, false)) {
+    if (auto copied = queue_->finish(*s.copied); !copied.ok())
+      return fail(std::move(copied).error()), nullptr;
+  }
+  if (s.size < bytes) {
+    s.bytes = nullptr;
+    s.bytes = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    s.size = bytes;
+  }
+  return &s;
+}
+
+void Placing::place_there(std::span<const Piece> pieces, std::byte* codes, std::byte* scales) {
+  const auto code_bytes = [](const Piece& p) { return rounded(kernels::arranged_code_bytes(p.to)); };
+  const auto bytes_of = [&](const Piece& p) {
+    return code_bytes(p) + rounded(kernels::arranged_scale_bytes(p.to));
+  };
+  std::int64_t one = 0;
+  for (const Piece& piece : pieces) one = std::max(one, bytes_of(piece));
+  const std::int64_t at_once = std::clamp<std::int64_t>(kMostStaged / one, 1, host_.workers().threads());
+  will_read(pieces, 0, at_once);
+  for (std::int64_t from = 0; from < std::ssize(pieces) && !stopped_; from += at_once) {
+    const auto some = pieces.subspan(from, std::min(at_once, std::ssize(pieces) - from));
+    Staging* const staging = next_staging(at_once * one);
+    if (staging == nullptr) return;
+    will_read(pieces, from + at_once, at_once);
+    host_.workers().for_each(std::ssize(some), [&](std::int64_t i, int thread) {
+      if (stopped_.load(std::memory_order_relaxed)) return;
+      std::byte* const at = staging->bytes.get() + i * one;
+      arrange(some[i], at, at + code_bytes(some[i]), thread);
+    });
+    if (stopped_) return;
+    for (std::int64_t i = 0; i < std::ssize(some); ++i) {
+      const Piece& p = some[i];
+      const std::byte* const at = staging->bytes.get() + i * one;
+      queue_->copy(device_, codes + p.codes_at, host_, at, kernels::arranged_code_bytes(p.to));
+      if (const std::int64_t bytes = kernels::arranged_scale_bytes(p.to); bytes != 0)
+        queue_->copy(device_, scales + p.scales_at, host_, at + code_bytes(p), bytes);
+    }
+    queue_->record(*staging->copied);
+    staging->under_way = true;
+  }
+}
+
+Weight Placing::place(const Weight& one, std::int64_t count, const std::vector<Piece>& pieces) {
+  if (stopped_ || !make_room(pieces)) return {};
+  Weight w = one;
+  const std::int64_t code_bytes = kernels::arranged_code_bytes(one),
+                     scale_bytes = kernels::arranged_scale_bytes(one);
+  if (count > 1) w.next_codes = rounded(code_bytes), w.next_scales = rounded(scale_bytes);
+  std::byte* const codes = allocate(count * rounded(code_bytes));
+  std::byte* const scales =
+      codes == nullptr || scale_bytes == 0 ? nullptr : allocate(count * rounded(scale_bytes));
+  if (stopped_) return {};
+  if (&device_ == &host_) {
+    place_here(pieces, codes, scales);
+  } else {
+    place_there(pieces, codes, scales);
+  }
+  w.codes = codes;
+  w.scales = scales;
+  return w;
+}
+
+// Rows of tiles follow one another, and so do the scales of each. Factors of rows stand apart, so these are one piece.
+std::vector<Placing::Piece> Placing::bands(const SourceRows& rows, Tiling tiling, std::int64_t codes_at,
+                                           std::int64_t scales_at) {
+  const Weight whole = kernels::arranged(rows.shape(), tiling, RowOrder::natural);
+  const std::int64_t row_bytes =
+      std::max<std::int64_t>(1, rows.bytes() / std::max<std::int64_t>(1, rows.count));
+  std::int64_t step = std::max<std::int64_t>(1, kBandBytes / (row_bytes * kBandRows)) * kBandRows;
+  if (has_factors(rows.source->encoding)) step = rows.count;
+  std::vector<Piece> pieces;
+  for (std::int64_t from = 0; from < rows.count; from += step) {
+    const SourceRows some{rows.source, rows.first + from, std::min(step, rows.count - from)};
+    const Weight before = first_rows(whole, from);
+    pieces.push_back({some,
+                      {},
+                      codes_at + kernels::arranged_code_bytes(before),
+                      scales_at + kernels::arranged_scale_bytes(before),
+                      kernels::arranged(some.shape(), tiling, RowOrder::natural)});
+  }
+  return pieces;
+}
+
+Weight Placing::rows(Role role, LayerId layer, std::int64_t first, std::int64_t count) {
+  const SourceRows part{&weights_.at(role, layer), first, count};
+  if (!part.whole_scales()) {
+    fail(Error(Fault::unsupported, part.source->place + ": groups of " + std::to_string(count) +
+                                       " rows cut through its scale blocks"));
+    return {};
+  }
+  return place(kernels::arranged(part.shape(), table_.tiling, RowOrder::natural), 1,
+               bands(part, table_.tiling, 0, 0));
 }
 
 Weight Placing::matrix(Role role, LayerId layer) {
@@ -105,57 +223,68 @@ Weight Placing::matrix(Role role, LayerId layer) {
 }
 
 Weight Placing::plain(Role role, LayerId layer) {
-  const Plain from = plain_weight(weights_.at(role, layer));
-  const Weight to = kernels::arranged(from.weight, Tiling::plain, RowOrder::natural);
-  return place(1, to, [&](std::int64_t, std::byte* codes, std::byte* scales) {
-    kernels::arrange(from.weight, to, codes, scales);
-  });
+  const SourceRows all = all_rows(weights_.at(role, layer));
+  return place(kernels::arranged(all.shape(), Tiling::plain, RowOrder::natural), 1,
+               bands(all, Tiling::plain, 0, 0));
 }
 
-std::vector<Placing::Plain> Placing::experts(Role role, LayerId layer, std::int32_t count,
-                                             Encoding encoding) {
-  std::vector<Plain> all;
+// Whether all experts are stored alike, as a row of equal weights must be.
+bool Placing::same_encoding(Role role, LayerId layer, std::int32_t count, Encoding encoding) {
   for (std::int32_t e = 0; e < count; ++e) {
     const MatrixSource& source = weights_.at(role, layer, e);
-    if (source.encoding != encoding && !failed_) {
-      failed_ =
-          Error(Fault::unsupported, source.place + ": " + std::string(name(source.encoding)) +
-                                        " where the layer's first expert has " + std::string(name(encoding)));
-    }
-    all.push_back(plain_weight(source));
+    if (source.encoding == encoding) continue;
+    fail(Error(Fault::unsupported, source.place + ": " + std::string(name(source.encoding)) +
+                                       " where the layer's first expert has " + std::string(name(encoding))));
+    return false;
   }
-  return all;
+  return true;
 }
 
 Weight Placing::each(Role role, LayerId layer, std::int32_t count) {
-  const std::vector<Plain> from = experts(role, layer, count, weights_.at(role, layer).encoding);
-  const Weight to = kernels::arranged(from[0].weight, table_.tiling, RowOrder::natural);
-  return place(count, to, [&](std::int64_t e, std::byte* codes, std::byte* scales) {
-    kernels::arrange(from[e].weight, to, codes, scales);
-  });
+  const MatrixSource& first = weights_.at(role, layer);
+  if (!same_encoding(role, layer, count, first.encoding)) return {};
+  const Weight one = kernels::arranged(all_rows(first).shape(), table_.tiling, RowOrder::natural);
+  std::vector<Piece> pieces;
+  for (std::int64_t e = 0; e < count; ++e) {
+    for (Piece& piece : bands(all_rows(weights_.at(role, layer, e)), table_.tiling,
+                              e * rounded(kernels::arranged_code_bytes(one)),
+                              e * rounded(kernels::arranged_scale_bytes(one)))) {
+      pieces.push_back(std::move(piece));
+    }
+  }
+  return place(one, count, pieces);
 }
 
 Weight Placing::pairs(Role first, Role second, LayerId layer, std::int32_t count) {
-  const Encoding encoding = weights_.at(first, layer).encoding;
-  const std::vector<Plain> firsts = experts(first, layer, count, encoding),
-                           seconds = experts(second, layer, count, encoding);
-  const Weight to = kernels::arranged_pair(firsts[0].weight, table_.tiling, table_.expert_order);
-  return place(count, to, [&](std::int64_t e, std::byte* codes, std::byte* scales) {
-    kernels::arrange_pair(firsts[e].weight, seconds[e].weight, to, codes, scales);
-  });
+  const MatrixSource& model = weights_.at(first, layer);
+  if (!same_encoding(first, layer, count, model.encoding) ||
+      !same_encoding(second, layer, count, model.encoding))
+    return {};
+  const Weight one = kernels::arranged_pair(all_rows(model).shape(), table_.tiling, table_.expert_order);
+  std::vector<Piece> pieces;
+  for (std::int64_t e = 0; e < count; ++e) {
+    pieces.push_back({all_rows(weights_.at(first, layer, e)), all_rows(weights_.at(second, layer, e)),
+                      e * rounded(kernels::arranged_code_bytes(one)),
+                      e * rounded(kernels::arranged_scale_bytes(one)), one});
+  }
+  return place(one, count, pieces);
 }
 
 std::vector<float> Placing::decoded(const MatrixSource& source) {
-  const Plain from = plain_weight(source);
-  const Weight to = kernels::arranged(from.weight, Tiling::plain, RowOrder::natural);
+  const SourceRows all = all_rows(source);
+  std::vector<std::byte> room(static_cast<std::size_t>(all.room_bytes()));
+  auto read = all.read(weights_, room.data(), wishes_.cancel);
+  if (!read.ok()) return fail(std::move(read).error()), std::vector<float>();
+  const Weight to = kernels::arranged(read.value(), Tiling::plain, RowOrder::natural);
   Weight placed = to;
   std::vector<std::byte> codes(kernels::arranged_code_bytes(to)), scales(kernels::arranged_scale_bytes(to));
-  kernels::arrange(from.weight, to, codes.data(), scales.data());
+  kernels::arrange(read.value(), to, codes.data(), scales.data());
   placed.codes = codes.data();
   placed.scales = scales.empty() ? nullptr : scales.data();
   std::vector<float> out(source.rows * source.cols);
   for (std::int64_t r = 0; r < source.rows; ++r)
     values(placed, r, 0, source.cols, out.data() + r * source.cols);
+  read_bytes_ += all.bytes();
   return out;
 }
 
@@ -166,12 +295,14 @@ const float* Placing::floats(std::span<const float> values) {
 
 const float* Placing::floats(Role role, LayerId layer) {
   const MatrixSource* source = weights_.find(role, layer);
-  return source == nullptr ? nullptr : floats(decoded(*source));
+  if (source == nullptr || stopped_) return nullptr;
+  const std::vector<float> wide = decoded(*source);
+  return floats(wide);
 }
 
 const Bf16* Placing::bf16s(Role role, LayerId layer) {
   const MatrixSource* source = weights_.find(role, layer);
-  if (source == nullptr) return nullptr;
+  if (source == nullptr || stopped_) return nullptr;
   std::vector<Bf16> narrow;
   for (const float f : decoded(*source)) narrow.push_back(to_bf16(f));
   return reinterpret_cast<const Bf16*>(
@@ -179,7 +310,10 @@ const Bf16* Placing::bf16s(Role role, LayerId layer) {
 }
 
 Result<void> Placing::done() {
-  if (failed_) return std::move(*failed_);
+  if (!failed_ && queue_ != nullptr) {
+    if (auto copied = queue_->finish(); !copied.ok()) fail(std::move(copied).error());
+  }
+  if (failed_) return *failed_;
   return {};
 }
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "prepared/placing.h"
 #include "prepared/rope_frequencies.h"
 #include "spec/layers.h"
@@ -69,6 +71,12 @@ bool wanted(const Slot& slot, const StageLayers& layers, std::int32_t count) {
   return layers.has(slot.layer);
 }
 
+// Whether files of so many bytes would crowd everything else out of the machine's memory if they stayed in its cache.
+bool is_much(std::int64_t bytes) {
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 && bytes > pages / 4 * page_bytes;
+}
+
 }  // namespace
 
 std::int64_t bytes_to_read(const Weights& weights, const Blueprint& blueprint, const StageLayers& layers) {
@@ -88,12 +96,18 @@ Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprin
                                           const kernels::Table& table, const Cancel* cancel,
                                           const std::function<void(const LoadProgress&)>& progress) {
   auto prepared = std::make_unique<Prepared>();
-  Placing p(weights, device, host, table, *prepared);
   const std::int64_t total = bytes_to_read(weights, blueprint, layers);
+  const std::int64_t whole = bytes_to_read(weights, blueprint, all_layers(blueprint.layers));
+  std::function<void()> tell;
+  Placing p(weights, device, host, table, *prepared,
+            {.cancel = cancel, .progress = [&] { tell(); }, .forget_files = is_much(whole)});
+  tell = [&] {
+    if (progress) progress({std::min(p.read_bytes(), total), total});
+  };
   const auto reached = [&]() -> Result<void> {
     TRY(p.done());
     if (cancel != nullptr && cancel->requested()) return Error(Fault::invalid, "loading was cancelled");
-    if (progress) progress({std::min(p.read_bytes(), total), total});
+    tell();
     return {};
   };
   if (layers.has({0})) prepared->embed = p.plain(Role::embed, kWhole);

@@ -80,8 +80,10 @@ struct LoadProgress {
 // Bytes of the checkpoint that prepare() reads for these layers.
 std::int64_t bytes_to_read(const Weights& weights, const Blueprint& blueprint, const StageLayers& layers);
 
-// Rewrites the weights of `layers` into `table`'s layout, layer by layer, and puts them on `device`.
-// Errors: unsupported, with the tensor's name · exhausted · invalid when cancelled
+// Rewrites the weights of `layers` into `table`'s layout, layer by layer, and puts them on `device`. Every number is
+// checked on the way. Files of over a quarter of the machine's memory leave the system's cache as they are read.
+// Errors: corrupt: a file that became shorter or cannot be read, a number that is not finite; with file and tensor ·
+// unsupported, with the tensor's name · exhausted · invalid when cancelled
 Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprint& blueprint,
                                           const StageLayers& layers, Device& device, HostDevice& host,
                                           const kernels::Table& table, const Cancel* cancel = nullptr,

@@ -1,14 +1,13 @@
 #include "weights/matrix.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "tensor/weight.h"
 #include "weights/matrix_scan.h"
 #include "weights/names_hf.h"
-#include "weights/nan_scan.h"
+#include "weights/number_checks.h"
 #include "weights/stored_encoding.h"
 
 namespace manyspan {
@@ -167,7 +166,7 @@ struct Reader {
     whole.scales = container.bytes(*scales);
     whole.scales_tensor = scales;
     whole.scale_type = *type;
-    if (*type == ScaleType::f32 && first_uneven_scale(whole.scales))
+    if (*type == ScaleType::f32 && !TRY(even_scales(container, whole)))
       whole.encoding = Encoding::fp8_block128_f32;
     return {};
   }
@@ -201,9 +200,8 @@ struct Reader {
       return wrong(*tensor, "is " + described(*tensor) + ", must be F32 [" + std::to_string(many) +
                                 "]: the factor of " + container.place(*codes));
     }
-    const Bytes bytes = container.bytes(*tensor);
     factors.resize(static_cast<std::size_t>(tensor->elements()));
-    std::memcpy(factors.data(), bytes.data(), bytes.size());
+    TRY(container.read(*tensor, 0, std::as_writable_bytes(std::span(factors))));
     for (std::size_t i = 0; i < factors.size(); ++i) {
       if (bad_factor(whole.encoding, factors[i])) {
         return wrong(*tensor, "number " + std::to_string(i) + " is " + std::to_string(factors[i]) +
@@ -214,21 +212,10 @@ struct Reader {
   }
 
   Result<void> scan() const {
-    if (const auto at = beyond_bf16()) {
-      return wrong(*codes, "number " + std::to_string(*at) + " is finer than BF16, which this weight has",
-                   Fault::unsupported);
-    }
+    TRY(check_exact(container, slot, whole));
     // Tables are too large to read through; their rows are looked at when they are used.
     if (!wanted.scan || slot.kind == SlotKind::row_scaled_table) return {};
-    const auto bad = first_bad_number(whole);
-    if (!bad) return {};
-    return wrong(bad->in_scales ? *scales : *codes, bad->what);
-  }
-
-  std::optional<std::size_t> beyond_bf16() const {
-    if (slot.kind != SlotKind::vector_bf16) return std::nullopt;
-    if (whole.encoding == Encoding::f32) return first_beyond_bf16(whole.codes);
-    return whole.encoding == Encoding::f16 ? first_f16_beyond_bf16(whole.codes) : std::nullopt;
+    return check_numbers(container, whole);
   }
 
   std::vector<MatrixSource> cut() const {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "spec/slots.h"
@@ -36,14 +37,18 @@ enum class ScaleType : std::uint8_t {
 // blocks. weights/plain.h makes a Weight of it.
 struct MatrixSource {
   std::string place;  // for messages: "model-00003-of-00048.safetensors: layers.0.attn.wq_a.weight"
-  std::span<const std::byte> codes, scales;  // unaligned
-  std::int64_t rows = 0, cols = 0;           // logical
+  // Where in the container's mapping they lie, unaligned. A file cut short ends the process that touches them there:
+  // Weights::read() copies them instead.
+  std::span<const std::byte> codes, scales;
+  std::int64_t rows = 0, cols = 0;  // logical
   Encoding encoding = Encoding::f32;
   ScaleType scale_type = ScaleType::none;
   float factor = 1.0f;  // of nvfp4 and nvfp4_ggml: multiplies every number of the matrix
   const StoredTensor* codes_tensor = nullptr;  // where codes and scales are cut from
   const StoredTensor* scales_tensor = nullptr;
 };
+
+enum class Plane : std::uint8_t { codes, scales };
 
 class Weights {
  public:
@@ -56,9 +61,23 @@ class Weights {
   // What the checkpoint has tensors for. Those of `vision` and `draft` are not assembled.
   bool has(Capability capability) const { return has_[static_cast<std::size_t>(capability)]; }
 
-  // Copies rows of a table without touching the mapping: for what is read while serving. `codes` is `count` rows of
-  // codes, `scales` as many of scales, empty where the rows hold theirs. Requires a table's source, rows inside it.
-  // Errors: corrupt, where the file has become shorter
+  // Copies out.size() bytes from byte `from` of a plane on, without touching the mapping.
+  // Errors: corrupt, where the file has become shorter or cannot be read
+  Result<void> read(const MatrixSource& m, Plane plane, std::uint64_t from, std::span<std::byte> out) const;
+
+  // Whether `part`, which was read from byte `from` of a plane on, holds a number that is not finite, or a scale that
+  // makes one; both ends are those of numbers.
+  // Errors: corrupt
+  Result<void> check(const MatrixSource& m, Plane plane, std::uint64_t from,
+                     std::span<const std::byte> part) const;
+
+  // A wish about bytes [from, from + bytes) of a plane.
+  void advise(const MatrixSource& m, Plane plane, std::uint64_t from, std::uint64_t bytes,
+              Access access) const;
+
+  // Copies rows of a table. `codes` is `count` rows of codes, `scales` as many of scales, empty where the rows hold
+  // theirs. Requires a table's source, rows inside it.
+  // Errors: corrupt, where the file has become shorter or cannot be read
   Result<void> read_rows(const MatrixSource& table, std::int64_t first, std::int64_t count,
                          std::span<std::byte> codes, std::span<std::byte> scales) const;
 

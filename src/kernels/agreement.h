@@ -17,82 +17,9 @@
 #include "kernels/layout.h"
 #include "kernels/table.h"
 #include "kernels/trial.h"
+#include "kernels/trial_matrix.h"
 
 namespace manyspan::kernels {
-
-// A fixed stream of numbers.
-class Chance {
- public:
-  explicit Chance(std::uint64_t seed) : state_(seed * 2 + 1) {}
-
-  std::uint32_t word() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::uint32_t>(state_ >> 33) ^ static_cast<std::uint32_t>(state_ >> 57);
-  }
-  std::int32_t below(std::int32_t n) {
-    return static_cast<std::int32_t>(word() % static_cast<std::uint32_t>(n));
-  }
-  // About normal, of spread one.
-  float normal() {
-    float sum = 0;
-    for (int i = 0; i < 4; ++i) sum += static_cast<float>(word() & 0xffff) / 65536.0f - 0.5f;
-    return sum * 1.7f;
-  }
-  float number(float mean, float spread) {
-    const float x = mean + spread * normal();
-    const std::int32_t odd = below(400);
-    return odd == 0 ? 100 * x : odd == 1 ? 1000 * x : x;
-  }
-  std::vector<Bf16> bf16(std::int64_t count, float mean = 0.1f, float spread = 1) {
-    std::vector<Bf16> v(static_cast<std::size_t>(count));
-    for (Bf16& x : v) x = to_bf16(number(mean, spread));
-    return v;
-  }
-  std::vector<float> f32(std::int64_t count, float mean = 0.1f, float spread = 1) {
-    std::vector<float> v(static_cast<std::size_t>(count));
-    for (float& x : v) x = mean + spread * normal();
-    return v;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-// A weight and its bytes.
-struct Matrix {
-  Weight w = {};
-  std::vector<std::byte> codes, scales;
-
-  void point() { w.codes = codes.data(), w.scales = scales.empty() ? nullptr : scales.data(); }
-};
-
-// `count` plain matrices, one behind the other.
-inline Matrix plain_matrix(Chance& chance, Encoding encoding, std::int32_t rows, std::int32_t cols,
-                           std::int32_t count = 1) {
-  Matrix m;
-  m.w.rows = rows, m.w.cols = cols, m.w.encoding = encoding;
-  m.w.next_codes = code_bytes(m.w), m.w.next_scales = scale_bytes(m.w);
-  m.codes.resize(static_cast<std::size_t>(m.w.next_codes * count));
-  m.scales.resize(static_cast<std::size_t>(m.w.next_scales * count));
-  for (std::byte& s : m.scales) s = static_cast<std::byte>(112 + chance.below(9));
-  if (encoding == Encoding::f32 || encoding == Encoding::bf16) {
-    const float spread = 1 / std::sqrt(static_cast<float>(cols));
-    for (std::size_t i = 0; i < m.codes.size() / (code_bits(encoding) / 8); ++i) {
-      const float x = chance.number(0.1f * spread, spread);
-      const Bf16 b = to_bf16(x);
-      if (encoding == Encoding::f32) std::memcpy(m.codes.data() + 4 * i, &x, 4);
-      if (encoding == Encoding::bf16) std::memcpy(m.codes.data() + 2 * i, &b, 2);
-    }
-  } else {
-    for (std::byte& c : m.codes) {
-      auto code = static_cast<std::uint8_t>(chance.word());
-      if (encoding != Encoding::mxfp4 && (code & 0x7f) == 0x7f) code = 0x12;  // no NaN
-      c = static_cast<std::byte>(code);
-    }
-  }
-  m.point();
-  return m;
-}
 
 // The matrices (`count` of them) as a table reads them; `halves`: each is w1 over w3.
 inline Matrix arranged_for(const Table& table, const Matrix& plain, bool halves = false,

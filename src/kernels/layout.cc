@@ -1,35 +1,13 @@
 #include "kernels/layout.h"
 
 #include <cstring>
+#include <vector>
 
 #include "base/check.h"
-#include "tensor/f16.h"
+#include "kernels/layout_source_impl.h"
 
 namespace manyspan::kernels {
 namespace {
-
-bool one_scale_a_row(Encoding e) { return e == Encoding::mxfp8 || e == Encoding::mxfp4; }
-std::int64_t groups_of(const Weight& w) { return (w.cols + 31) / 32; }
-
-// The matrix that is rewritten: one, or the first half of it and the second.
-struct Source {
-  const Weight& first;
-  const Weight* second;
-
-  std::int64_t row_bytes() const {
-    return static_cast<std::int64_t>(first.cols) * code_bits(first.encoding) / 8;
-  }
-  const std::byte* row(std::int64_t n) const {
-    const bool in_first = n < first.rows;
-    return (in_first ? first.codes : second->codes) + (in_first ? n : n - first.rows) * row_bytes();
-  }
-  std::byte scale(std::int64_t n, std::int64_t group) const {
-    const Weight& w = n < first.rows ? first : *second;
-    const std::int64_t r = n < first.rows ? n : n - first.rows;
-    if (w.encoding == Encoding::fp8_block128) return w.scales[r / 128 * ((w.cols + 127) / 128) + group / 4];
-    return w.scales[(one_scale_a_row(w.encoding) ? r : r / 32) * groups_of(w) + group];
-  }
-};
 
 // Which logical row lies in row r of a tile; past the matrix when there is none.
 std::int64_t logical_row(const Weight& to, std::int64_t tile, std::int64_t r) {
@@ -37,126 +15,182 @@ std::int64_t logical_row(const Weight& to, std::int64_t tile, std::int64_t r) {
   return r < 8 ? tile * 8 + r : to.rows / 2 + tile * 8 + r - 8;
 }
 
-// Codes move as cells: one code, or a byte of two for mxfp4, which pairs the same columns in every tiling.
+// Sixteen rows' bytes, cell by cell: a code, or a byte where codes are smaller or lie in blocks. A null row, and
+// what lies past a row's end, is zero.
 template <class Cell>
+void interleave(const std::byte* const* rows, std::int64_t bytes, std::int64_t cells, std::byte* out) {
+  constexpr auto kCell = static_cast<std::int64_t>(sizeof(Cell));
+  const std::int64_t there = bytes / kCell;
+  for (std::int64_t c = 0; c < cells; ++c) {
+    Cell line[kTileRows] = {};
+    if (c < there) {
+      for (int r = 0; r < kTileRows; ++r) {
+        if (rows[r] != nullptr) std::memcpy(line + r, rows[r] + c * kCell, sizeof(Cell));
+      }
+    }
+    std::memcpy(out + c * kCell * kTileRows, line, sizeof line);
+  }
+}
+
+void interleave(Encoding e, const std::byte* const* rows, std::int64_t bytes, std::int64_t strip,
+                std::byte* out) {
+  switch (code_bits(e)) {
+    case 32:
+      return interleave<std::uint32_t>(rows, bytes, strip / kTileRows / 4, out);
+    case 16:
+      return interleave<std::uint16_t>(rows, bytes, strip / kTileRows / 2, out);
+    default:
+      return interleave<std::uint8_t>(rows, bytes, strip / kTileRows, out);
+  }
+}
+
 void tile_codes(const Source& from, const Weight& to, std::byte* codes) {
-  const std::int64_t cells = from.row_bytes() / static_cast<std::int64_t>(sizeof(Cell));
-  const std::int64_t across =
-      tile_code_bytes(to.encoding) / kTileRows / static_cast<std::int64_t>(sizeof(Cell));
-  for (std::int64_t tile = 0; tile < tiles_down(to); ++tile) {
-    std::byte* band = codes + tile * tiles_across(to) * tile_code_bytes(to.encoding);
+  const std::int64_t bytes = row_code_bytes(to), strip = strip_code_bytes(to);
+  const bool same = same_codes(from.first.encoding, to.encoding);
+  std::vector<std::byte> turned(static_cast<std::size_t>(same ? 0 : bytes * kTileRows));
+  for (std::int64_t tile = 0; tile < tiles_down(to); ++tile, codes += strip) {
+    const std::byte* rows[kTileRows] = {};
     for (std::int64_t r = 0; r < kTileRows; ++r) {
       const std::int64_t n = logical_row(to, tile, r);
-      const std::byte* row = n < to.rows ? from.row(n) : nullptr;
-      for (std::int64_t c = 0; c < tiles_across(to) * across; ++c) {
-        Cell cell = 0;
-        if (row != nullptr && c < cells) std::memcpy(&cell, row + c * sizeof(Cell), sizeof(Cell));
-        std::memcpy(band + (c * kTileRows + r) * sizeof(Cell), &cell, sizeof(Cell));
-      }
+      if (n >= to.rows) continue;
+      if (!same) from.codes(n, to.encoding, turned.data() + r * bytes);
+      rows[r] = same ? from.row(n) : turned.data() + r * bytes;
     }
+    interleave(to.encoding, rows, bytes, strip, codes);
   }
 }
 
-// f16 to f32, into either tiling.
-void widen_codes(const Source& from, const Weight& to, std::byte* codes) {
-  if (to.tiling == Tiling::cpu16x32) std::memset(codes, 0, static_cast<std::size_t>(arranged_code_bytes(to)));
-  const std::int64_t rows_down = to.tiling == Tiling::plain ? to.rows : tiles_down(to) * kTileRows;
-  for (std::int64_t place = 0; place < rows_down; ++place) {
-    const std::int64_t tile = place / kTileRows, r = place % kTileRows;
-    const std::int64_t n = to.tiling == Tiling::plain ? place : logical_row(to, tile, r);
-    if (n >= to.rows) continue;
-    for (std::int64_t k = 0; k < to.cols; ++k) {
-      std::uint16_t half;
-      std::memcpy(&half, from.row(n) + 2 * k, 2);
-      const float wide = f16_to_float(half);
-      const std::int64_t at = to.tiling == Tiling::plain
-                                  ? n * to.cols + k
-                                  : (tile * tiles_across(to) * kTileCols + k) * kTileRows + r;
-      std::memcpy(codes + 4 * at, &wide, 4);
-    }
-  }
-}
-
-void fill_codes(const Source& from, const Weight& to, std::byte* codes) {
-  if (from.first.encoding == Encoding::f16) return widen_codes(from, to, codes);
-  if (to.tiling == Tiling::plain) {
-    const std::int64_t half = from.first.rows * from.row_bytes();
-    std::memcpy(codes, from.first.codes, static_cast<std::size_t>(half));
-    if (from.second != nullptr) std::memcpy(codes + half, from.second->codes, static_cast<std::size_t>(half));
-    return;
-  }
-  switch (code_bits(to.encoding)) {
-    case 32:
-      return tile_codes<std::uint32_t>(from, to, codes);
-    case 16:
-      return tile_codes<std::uint16_t>(from, to, codes);
-    default:
-      return tile_codes<std::uint8_t>(from, to, codes);
-  }
-}
-
-void fill_scales(const Source& from, const Weight& to, std::byte* scales) {
-  const std::int64_t groups = groups_of(to), in_tile = tile_scale_bytes(to.encoding);
-  if (in_tile == 0) return;
-  if (to.tiling == Tiling::plain) {
-    const std::int64_t step = one_scale_a_row(to.encoding) ? 1 : 32;
-    for (std::int64_t n = 0; n < to.rows; n += step) {
-      for (std::int64_t g = 0; g < groups; ++g) *scales++ = from.scale(n, g);
-    }
-    return;
-  }
+// What the sixteen rows of a tile have for scales at 32 columns from 32·group on.
+void tile_scales(const Source& from, const Weight& to, std::byte* scales) {
+  const bool wide = to.encoding == Encoding::fp8_block128_f32;
+  const std::int64_t in_tile = tile_scale_bytes(to.encoding) / (wide ? 4 : 1);
   for (std::int64_t tile = 0; tile < tiles_down(to); ++tile) {
-    for (std::int64_t g = 0; g < groups; ++g) {
+    for (std::int64_t g = 0; g < tiles_across(to); ++g) {
       for (std::int64_t s = 0; s < in_tile; ++s) {
         const std::int64_t n = logical_row(to, tile, s * (kTileRows / in_tile));
-        *scales++ = n < to.rows ? from.scale(n, g) : std::byte{0};
+        if (wide) {
+          const float scale = n < to.rows ? from.wide_scale(n, g / 4) : 0;
+          std::memcpy(scales, &scale, 4);
+          scales += 4;
+        } else {
+          *scales++ = n < to.rows ? from.scale(n, g) : std::byte{0};
+        }
       }
     }
   }
 }
 
-Encoding kernel_encoding(Encoding e) {
-  if (e == Encoding::f16) return Encoding::f32;
-  return e == Encoding::fp8_block128 ? Encoding::fp8_block32 : e;
+void tile_factors(const Source& from, const Weight& to, std::byte* scales) {
+  for (std::int64_t place = 0; place < tiles_down(to) * kTileRows; ++place, scales += 4) {
+    const std::int64_t n = logical_row(to, place / kTileRows, place % kTileRows);
+    const float factor = n < to.rows ? from.factor(n) : 0;
+    std::memcpy(scales, &factor, 4);
+  }
+}
+
+void plain_scales(const Source& from, const Weight& to, std::byte* scales) {
+  const std::int64_t groups = (to.cols + 31) / 32;
+  const auto all = [&](std::int64_t step, std::int64_t across, auto&& put) {
+    for (std::int64_t n = 0; n < to.rows; n += step) {
+      for (std::int64_t g = 0; g < across; ++g) put(n, g);
+    }
+  };
+  switch (to.encoding) {
+    case Encoding::fp8_block32:
+    case Encoding::mxfp8:
+    case Encoding::mxfp4:
+      return all(to.encoding == Encoding::fp8_block32 ? 32 : 1, groups,
+                 [&](std::int64_t n, std::int64_t g) { *scales++ = from.scale(n, g); });
+    case Encoding::fp8_block128_f32:
+      return all(128, (to.cols + 127) / 128, [&](std::int64_t n, std::int64_t g) {
+        const float scale = from.wide_scale(n, g);
+        std::memcpy(scales, &scale, 4);
+        scales += 4;
+      });
+    case Encoding::nvfp4:
+      std::memset(scales, 0, static_cast<std::size_t>(factors_at(to)));
+      for (std::int64_t n = 0, across = to.cols / 16; n < to.rows; ++n) {
+        const Source::At at = from.at(n);
+        std::memcpy(scales + n * across, at.w.scales + at.row * across, static_cast<std::size_t>(across));
+      }
+      break;
+    default:
+      break;
+  }
+  if (!has_factors(to.encoding)) return;
+  for (std::int64_t n = 0; n < to.rows; ++n) {
+    const float factor = from.factor(n);
+    std::memcpy(scales + factors_at(to) + 4 * n, &factor, 4);
+  }
+}
+
+void fill(const Source& from, const Weight& to, std::byte* codes, std::byte* scales) {
+  if (to.tiling == Tiling::plain) {
+    for (std::int64_t n = 0, bytes = row_code_bytes(to); n < to.rows; ++n)
+      from.codes(n, to.encoding, codes + n * bytes);
+    return plain_scales(from, to, scales);
+  }
+  tile_codes(from, to, codes);
+  if (has_factors(to.encoding)) return tile_factors(from, to, scales);
+  if (tile_scale_bytes(to.encoding) > 0) tile_scales(from, to, scales);
 }
 
 Weight shape(const Weight& from, std::int32_t rows, Tiling tiling, RowOrder order) {
   CHECK(from.tiling == Tiling::plain && from.order == RowOrder::natural, "what is rewritten is plain");
   CHECK(from.encoding != Encoding::mxfp4 || from.cols % 32 == 0, "mxfp4 rows are whole groups of 32");
+  CHECK(from.encoding != Encoding::nvfp4 || from.cols % 16 == 0, "nvfp4 rows are whole groups of 16");
   CHECK(order == RowOrder::natural || (tiling == Tiling::cpu16x32 && rows % 16 == 0),
         "paired8 pairs whole eights, in tiles");
   Weight to = {};
   to.rows = rows;
   to.cols = from.cols;
-  to.encoding = kernel_encoding(from.encoding);
+  to.encoding = kernel_encoding(from.encoding, tiling);
   to.tiling = tiling;
   to.order = order;
   return to;
 }
 
-void fill(const Source& from, const Weight& to, std::byte* codes, std::byte* scales) {
-  fill_codes(from, to, codes);
-  fill_scales(from, to, scales);
-}
-
 }  // namespace
+
+Encoding kernel_encoding(Encoding from, Tiling tiling) {
+  if (from == Encoding::fp8_block128) return Encoding::fp8_block32;
+  if (tiling == Tiling::plain) return from;
+  switch (from) {
+    case Encoding::nvfp4:
+      return Encoding::nvfp4_ggml;
+    case Encoding::mxfp4_ggml:
+      return Encoding::mxfp4;
+    case Encoding::fp8_b128:
+    case Encoding::mxfp8_b256:
+    case Encoding::row264:
+      return Encoding::mxfp8;
+    default:
+      return from;
+  }
+}
 
 Weight arranged(const Weight& from, Tiling tiling, RowOrder order) {
   return shape(from, from.rows, tiling, order);
 }
 
 Weight arranged_pair(const Weight& first, Tiling tiling, RowOrder order) {
-  const bool blocks = kernel_encoding(first.encoding) == Encoding::fp8_block32;
-  CHECK(!blocks || first.rows % 32 == 0, "halves with block scales are whole blocks");
-  return shape(first, 2 * first.rows, tiling, order);
+  Weight to = shape(first, 2 * first.rows, tiling, order);
+  CHECK(to.encoding != Encoding::fp8_block32 || first.rows % 32 == 0,
+        "halves with block scales are whole blocks");
+  if (to.encoding == Encoding::fp8_block128_f32) {
+    if (tiling == Tiling::plain && first.rows % 128 != 0) to.encoding = Encoding::f32;
+    CHECK(tiling == Tiling::plain || first.rows % 8 == 0, "halves with block scales are whole eights");
+  }
+  return to;
 }
 
 std::int64_t arranged_code_bytes(const Weight& to) { return code_bytes(to); }
 std::int64_t arranged_scale_bytes(const Weight& to) { return scale_bytes(to); }
 
-void arrange(const Weight& from, const Weight& to, std::byte* codes, std::byte* scales) {
-  CHECK(from.rows == to.rows && from.cols == to.cols, "arranged() described the destination");
-  fill({from, nullptr}, to, codes, scales);
+void arrange(const Weight& from, const Weight& to, std::byte* codes, std::byte* scales, std::int64_t first) {
+  CHECK(first >= 0 && first + to.rows <= from.rows && from.cols == to.cols,
+        "arranged() described the destination");
+  fill({from, nullptr, first}, to, codes, scales);
 }
 
 void arrange_pair(const Weight& first, const Weight& second, const Weight& to, std::byte* codes,

@@ -15,6 +15,7 @@
 #if defined(MANYSPAN_ISA_avx2) || defined(MANYSPAN_ISA_avx512)
 #if defined(MANYSPAN_ISA_avx512)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12's own header starts from undefined registers
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
 #endif
@@ -64,6 +65,7 @@ MANYSPAN_LANEWISE(I, +)
 MANYSPAN_LANEWISE(I, -)
 MANYSPAN_LANEWISE(I, &)
 MANYSPAN_LANEWISE(I, |)
+MANYSPAN_LANEWISE(I, ^)
 #undef MANYSPAN_LANEWISE
 
 MANYSPAN_INLINE F all(float x) {
@@ -290,6 +292,32 @@ MANYSPAN_INLINE void store_u8(I x, std::uint8_t* p) {
 }
 
 MANYSPAN_INLINE F load(const Bf16* p) { return from_bits(shift_left<16>(load_u16(p))); }
+
+// F16 in the low half of each lane; infinities and NaN stay what they are.
+MANYSPAN_INLINE F from_half_bits(I h) {
+  const I magnitude = h & all(0x7fff), sign = shift_left<16>(h & all(0x8000));
+  const F number =
+      from_bits(shift_left<13>(magnitude)) * all(0x1p112f);  // the product also makes subnormals whole
+  const I beyond = max(magnitude - all(0x7bff), all(0));     // above zero for no number
+  const I exponent = shift_left<13>(magnitude) | all(0x7f800000);
+  const F either = where_less(to_f32(beyond), all(0.5f), number, from_bits(exponent));
+  return from_bits(bits(either) | sign);
+}
+MANYSPAN_INLINE F load_f16(const void* p) {
+#if defined(MANYSPAN_ISA_avx512)
+  F r;
+  r.v[0] = _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
+  return r;
+#elif defined(MANYSPAN_ISA_avx2)
+  const auto* half = static_cast<const __m128i*>(p);
+  F r;
+  r.v[0] = _mm256_cvtph_ps(_mm_loadu_si128(half));
+  r.v[1] = _mm256_cvtph_ps(_mm_loadu_si128(half + 1));
+  return r;
+#else
+  return from_half_bits(load_u16(p));
+#endif
+}
 
 // The bits of the nearest bf16, ties to even, in the upper half of each lane. No NaN.
 MANYSPAN_INLINE I bf16_bits(F x) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/select/select.h"
+#include "kernels/simd_read.h"
 #include "kernels/simd_rows.h"
 #include "kernels/simd_tile.h"
 
@@ -59,7 +60,7 @@ MANYSPAN_INLINE void lay_keys(const SourceView& source, std::int64_t slot, Row&&
       codes[i] += kTileCols / 2;
       scale[i] = scales[i][c / 32];
     }
-    decode_tile(Encoding::mxfp4, tile, scale, panel + c * kLanes);
+    decode_tile<Encoding::mxfp4>({tile, scale}, 0, panel + c * kLanes);
   }
 }
 

@@ -4,8 +4,7 @@
 //            changes an output
 #pragma once
 
-#include "kernels/simd_grid.h"
-#include "tensor/weight.h"
+#include "kernels/simd.h"
 
 namespace manyspan::kernels::MANYSPAN_ISA {
 
@@ -71,73 +70,6 @@ MANYSPAN_INLINE void add_products(std::int64_t rows, const float* w, std::int64_
     add_products_some<kMost, Twins>(static_cast<int>(now), w, w_next, x + kEach * r, x_next, count,
                                     sums + r * kLanes);
     r += now;
-  }
-}
-
-// What sixteen rows of a tile are multiplied with, and the largest of the codes.
-struct TileScale {
-  F by;
-  std::uint32_t top;
-};
-inline constexpr std::uint32_t kMostForUnit = 127 + 7;  // up to this, scale · kE4m3Unit is a number
-
-template <Encoding E>
-MANYSPAN_INLINE TileScale tile_scale(const std::byte* scales) {
-  TileScale s;
-  if constexpr (E == Encoding::fp8_block32) {
-    const auto low = static_cast<std::uint32_t>(scales[0]), high = static_cast<std::uint32_t>(scales[1]);
-    s.by = halves(power(low), power(high));
-    s.top = low > high ? low : high;
-  } else {
-    const I codes = load_i8(scales) & all(255);
-    s.by = from_bits(max(shift_left<23>(codes), all(0x00400000)));  // code 0 is half the least normal number
-    s.top = static_cast<std::uint32_t>(largest(to_f32(codes)));
-  }
-  return s;
-}
-
-template <Encoding E>
-MANYSPAN_INLINE void decode_scaled(const std::byte* codes, const std::byte* scales, float* out) {
-  const TileScale scale = tile_scale<E>(scales);
-  if constexpr (E == Encoding::mxfp4) {
-    const F half = scale.by * all(0.5f);
-    for (int k = 0; k < kTileCols; k += 2) {
-      const Nibbles n = e2m1_doubled(codes + k / 2 * kTileRows);
-      store(n.low * half, out + k * kTileRows);
-      store(n.high * half, out + (k + 1) * kTileRows);
-    }
-  } else if (scale.top <= kMostForUnit) {
-    const F unit = scale.by * all(kE4m3Unit);
-    for (int k = 0; k < kTileCols; ++k) {
-      store(e4m3_small(codes + k * kTileRows) * unit, out + k * kTileRows);
-    }
-  } else {
-    for (int k = 0; k < kTileCols; ++k) {
-      store(e4m3_small(codes + k * kTileRows) * all(kE4m3Unit) * scale.by, out + k * kTileRows);
-    }
-  }
-}
-
-// One tile of 16 rows x 32 columns, decoded: out[k·16 + r].
-MANYSPAN_INLINE void decode_tile(Encoding encoding, const std::byte* codes, const std::byte* scales,
-                                 float* out) {
-  switch (encoding) {
-    case Encoding::f32:
-      std::memcpy(out, codes, kTileRows * kTileCols * sizeof(float));
-      return;
-    case Encoding::bf16:
-      for (int k = 0; k < kTileCols; ++k) {
-        store(load(reinterpret_cast<const Bf16*>(codes) + k * kTileRows), out + k * kTileRows);
-      }
-      return;
-    case Encoding::fp8_block32:
-      return decode_scaled<Encoding::fp8_block32>(codes, scales, out);
-    case Encoding::mxfp8:
-      return decode_scaled<Encoding::mxfp8>(codes, scales, out);
-    case Encoding::mxfp4:
-      return decode_scaled<Encoding::mxfp4>(codes, scales, out);
-    default:
-      return;
   }
 }
 

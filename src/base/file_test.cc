@@ -39,8 +39,9 @@ TEST(File, AFileCutShortAfterOpeningIsAnError) {
   ASSERT_TRUE(file.ok());
   ASSERT_EQ(::truncate((folder / "a").c_str(), 5000), 0);
   const std::string why = read(file.value(), 0, 100'000);
-  EXPECT_EQ(why, folder / "a" + ": 100000 bytes wanted at byte 0, but the file ends at 5000; it had 100000 bytes"
-                                " when it was opened");
+  EXPECT_EQ(why, folder / "a" +
+                     ": 100000 bytes wanted at byte 0, but the file ends at 5000; it had 100000 bytes"
+                     " when it was opened");
   EXPECT_EQ(read(file.value(), 4000, 3), "xxx");
 }
 

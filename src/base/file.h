@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -80,5 +81,10 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes)
 // (write_through.h); anything else that is no regular file is refused.
 Result<void> write_file_atomically(const std::string& path, std::span<const Bytes> parts);
 Result<void> write_file_atomically(const std::string& path, Bytes bytes);
+
+// The same, of parts that are made one at a time: `next` is called until it gives an empty one, and may use the
+// memory of the last one again. Its error ends the writing, and the old file stays.
+using NextPart = std::function<Result<Bytes>()>;
+Result<void> write_file_atomically(const std::string& path, const NextPart& next);
 
 }  // namespace manyspan

@@ -93,20 +93,30 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-Result<void> write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
+Result<void> write_file_atomically(const std::string& path, const NextPart& next) {
   if (path.find('\0') != std::string::npos)
     return Error(Fault::invalid, "a file's path has a zero byte in it");
   struct stat old = {}, found = {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) return file_error(path, "cannot write", EISDIR);
-  if (exists && !S_ISREG(old.st_mode)) return write_through(path, parts);
+  if (exists && !S_ISREG(old.st_mode)) return write_through(path, next);
   const std::string target = TRY(end_of_links(path));
   // A link under /proc may lead to a file that no longer has a name.
   if (exists && (::stat(target.c_str(), &found) != 0 || !same_file(old, found)))
-    return write_through(path, parts);
+    return write_through(path, next);
   Draft draft = TRY(Draft::create(path, target, exists ? &old : nullptr));
-  for (const Bytes part : parts) TRY(draft.append(part));
-  return draft.put_in_place();
+  while (true) {
+    const Bytes part = TRY(next());
+    if (part.empty()) return draft.put_in_place();
+    TRY(draft.append(part));
+  }
+}
+
+Result<void> write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
+  return write_file_atomically(path, [&, at = std::size_t{0}]() mutable -> Result<Bytes> {
+    while (at < parts.size() && parts[at].empty()) ++at;
+    return at < parts.size() ? parts[at++] : Bytes();
+  });
 }
 
 Result<void> write_file_atomically(const std::string& path, Bytes bytes) {

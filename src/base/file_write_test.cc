@@ -65,6 +65,23 @@ TEST(WriteTarget, LinksInACircleAreAnError) {
   EXPECT_EQ(refusal(folder / "a"), folder / "a" + ": cannot write: Too many levels of symbolic links");
 }
 
+TEST(WriteTarget, PartsMadeOneAtATimeAreTheFileAndTheirErrorLeavesTheOldOne) {
+  const TemporaryFolder folder;
+  int asked = 0;
+  const NextPart three = [&]() -> Result<Bytes> { return bytes_of(++asked <= 3 ? "abc" : ""); };
+  ASSERT_TRUE(write_file_atomically(folder / "a", three).ok());
+  EXPECT_EQ(read_file(folder / "a", 100).value(), "abcabcabc");
+  const NextPart failing = [&]() -> Result<Bytes> {
+    if (++asked < 6) return bytes_of("d");
+    return Error(Fault::device_lost, "gone");
+  };
+  const auto failed = write_file_atomically(folder / "a", failing);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().fault(), Fault::device_lost);
+  EXPECT_EQ(read_file(folder / "a", 100).value(), "abcabcabc");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
 TEST(WriteTarget, AnOldFileKeepsItsPermissions) {
   const TemporaryFolder folder;
   for (const mode_t mode : {0600, 0666, 0751}) {

@@ -39,7 +39,7 @@ class NoPipeSignal {
   bool was_pending_;
 };
 
-Result<void> write_open(const std::string& path, int descriptor, std::span<const Bytes> parts) {
+Result<void> write_open(const std::string& path, int descriptor, const NextPart& next) {
   struct stat facts = {};
   if (::fstat(descriptor, &facts) != 0) return file_error(path, "cannot write", errno);
   if (S_ISBLK(facts.st_mode)) return Error(Fault::not_found, path + ": a block device, not a file");
@@ -48,8 +48,11 @@ Result<void> write_open(const std::string& path, int descriptor, std::span<const
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0)
     return file_error(path, "cannot write", errno);
-  for (const Bytes part : parts) TRY(write_all(path, descriptor, part));
-  return {};
+  while (true) {
+    const Bytes part = TRY(next());
+    if (part.empty()) return {};
+    TRY(write_all(path, descriptor, part));
+  }
 }
 
 }  // namespace
@@ -65,7 +68,7 @@ Result<void> write_all(const std::string& path, int descriptor, Bytes bytes) {
   return {};
 }
 
-Result<void> write_through(const std::string& path, std::span<const Bytes> parts) {
+Result<void> write_through(const std::string& path, const NextPart& next) {
   struct stat facts = {};
   if (::stat(path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode))
     return Error(Fault::not_found, path + ": a socket, not a file");
@@ -74,7 +77,7 @@ Result<void> write_through(const std::string& path, std::span<const Bytes> parts
     return Error(Fault::not_found, path + ": cannot write: nobody reads this pipe");
   if (descriptor < 0) return file_error(path, "cannot write", errno);
   const NoPipeSignal quiet;
-  auto written = write_open(path, descriptor, parts);
+  auto written = write_open(path, descriptor, next);
   if (::close(descriptor) != 0 && written.ok()) return file_error(path, "cannot write", errno);
   return written;
 }

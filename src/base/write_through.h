@@ -5,16 +5,16 @@
 // Threads    any; a broken pipe raises no signal
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace manyspan {
 
 // Waits for a pipe's reader to read, never for one to come. A regular file is emptied first.
-Result<void> write_through(const std::string& path, std::span<const Bytes> parts);
+Result<void> write_through(const std::string& path, const NextPart& next);
 
 // All of `bytes` into an open descriptor; `path` is for the message.
 Result<void> write_all(const std::string& path, int descriptor, Bytes bytes);

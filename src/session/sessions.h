@@ -23,6 +23,8 @@
 
 namespace manyspan {
 
+class SnapshotFile;
+
 class Sessions {
  public:
   // `engram` is null where the model has no Engram layers.
@@ -142,7 +144,7 @@ class Sessions {
   void trace_engram_rows(const Rows& rows, Trace& trace) const;
   Result<void> run_again(SessionId id, std::span<const TokenId> tokens, std::span<const std::int64_t> cuts);
   Result<void> begin_replay(SessionId id, std::int64_t from);
-  Result<SessionId> take_in(std::span<const SnapshotSection> sections, std::span<const Bytes> rows);
+  Result<SessionId> take_in(SnapshotFile& file, std::span<const TokenId> tokens);
   Result<void> blank_above(Timeline& timeline);
   std::vector<std::int32_t> classes_of(std::span<const TokenId> tokens) const;
   Timeline& mutable_timeline(SessionId id);

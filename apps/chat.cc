@@ -58,7 +58,7 @@ class Chat final : public Command {
   Result<void> run(const Common& common) override {
     const auto engine = TRY(engine_options_.open(common));
     if (engine->tokenizer() == nullptr) {
-      return Error(Fault::unsupported, engine->facts().model + ": no tokenizer.json: it can't chat");
+      return Error(Fault::unsupported, engine->facts().model + ": no tokenizer: it can't chat");
     }
     engine_ = engine.get();
     session_ = TRY(engine->open_session());

@@ -37,15 +37,14 @@ class Detokenize final : public Command {
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
 
   Result<void> run(const Common& common) override {
-    const std::string folder = TRY(model_folder(model_));
-    const text::Tokenizer tokenizer = TRY(of_file(text::Tokenizer::open(folder + "/tokenizer.json")));
+    const text::Tokenizer tokenizer = TRY(read_model_tokenizer(model_));
     const std::string input = TRY(read_input(*common.cancel));
     if (common.cancel->requested()) return {};
     const std::vector<TokenId> ids = TRY(read_ids(input, "standard input"));
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (tokenizer.has(ids[i])) continue;
       return Error(Fault::corrupt, fmt::format("standard input: entry {}: id {} is outside the {} of {}",
-                                               i + 1, ids[i].value, tokenizer.size(), folder));
+                                               i + 1, ids[i].value, tokenizer.size(), model_));
     }
     const std::string text = TRY(of_file(tokenizer.decode(ids)));
     if (common.json) {

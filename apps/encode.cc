@@ -38,8 +38,7 @@ class Encode final : public Command {
 
   Result<void> run(const Common& common) override {
     if (messages_.empty()) return misuse("--messages: name a file");
-    const std::string folder = TRY(model_folder(model_));
-    const text::Tokenizer tokenizer = TRY(of_file(text::Tokenizer::open(folder + "/tokenizer.json")));
+    const text::Tokenizer tokenizer = TRY(read_model_tokenizer(model_));
     const std::string json = TRY(of_file(read_file(messages_, kMaxTextBytes)));
     Result<text::Prompt> prompt = of_file(prompt_of(json));
     if (!prompt.ok()) return std::move(prompt).error().within(messages_);

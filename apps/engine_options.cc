@@ -36,7 +36,7 @@ void EngineChoices::declare(CLI::App& options) {
 }
 
 Result<std::unique_ptr<Engine>> EngineChoices::open(const Common& common, EngineOptions wishes) const {
-  // A .gguf or a path that isn't there is refused in the words of every other subcommand.
+  // A path that isn't there is refused in the words of every other subcommand.
   TRY(model_folder(model));
   Result<DeviceChoice> devices = read_devices(device);
   if (!devices.ok()) return std::move(devices).error().within("--device");
@@ -55,7 +55,7 @@ Result<std::unique_ptr<Engine>> EngineChoices::open(const Common& common, Engine
   wishes.progress = [&](const LoadProgress& p) { bar.show(p.done_bytes, p.total_bytes); };
   auto engine = TRY(Engine::open(wishes));
   for (const std::string& warning : engine->facts().warnings) {
-    log(LogLevel::warning, "config.json", {{"says", warning}});
+    log(LogLevel::warning, config_name(model), {{"says", warning}});
   }
   return engine;
 }

@@ -74,8 +74,7 @@ Result<void> GenerationOptions::defaults(Settings& settings, const std::string& 
             .thinking = settings.given("thinking")};
   if (stop_.size() > text::kMostStops) return misuse(fmt::format("--stop: at most {}", text::kMostStops));
   TRY(check_stops(stop_));
-  const std::string folder = TRY(model_folder(model));
-  const GenerationDefaults file = TRY(of_file(read_generation_config(folder + "/generation_config.json")));
+  const GenerationDefaults file = TRY(read_model_defaults(model));
   const auto offer = [&](const char* option, const std::string& value) {
     return of_file(settings.offer(option, {value}, Source::generation_config));
   };

@@ -10,6 +10,7 @@
 #include "apps/streams.h"
 #include "base/file.h"
 #include "container/container.h"
+#include "engine/gguf_description.h"
 #include "spec/blueprint.h"
 #include "spec/layers.h"
 #include "weights/assemble.h"
@@ -19,35 +20,50 @@ namespace {
 
 constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{16} << 20;
 
-// What config.json says, where PATH is a folder that has one.
+// What the keys of a GGUF say, or config.json, where PATH is a folder that has one.
 struct Layers {
   std::vector<std::string> lines;
   std::vector<std::string> warnings;
-  std::vector<std::string> off;  // capabilities that its tensors do not give
+  std::vector<std::string> off;                // capabilities that its tensors do not give
+  std::string source;                          // of the warnings
+  std::string family;                          // of a GGUF's keys
+  std::vector<std::string> weight_warnings{};  // of encodings that are coarse for their role
 };
 
 // Of a complete checkpoint; what is missing in another is for the engine to say.
-std::vector<std::string> missing_in(const Container& container, const Blueprint& blueprint) {
-  std::vector<std::string> missing;
+void take_weights(const Container& container, const Blueprint& blueprint, Layers& layers) {
   const Result<Weights> weights = assemble(container, blueprint, {.scan = false});
-  if (!weights.ok()) return missing;
+  if (!weights.ok()) return;
+  layers.weight_warnings = weights.value().warnings();
   for (const Capability capability : {Capability::images, Capability::vision, Capability::draft}) {
-    if (!weights.value().has(capability)) {
-      missing.push_back(std::string(name(capability)) + ": not in the checkpoint");
-    }
+    if (!weights.value().has(capability))
+      layers.off.push_back(std::string(name(capability)) + ": not in the checkpoint");
   }
-  return missing;
+}
+
+Result<Layers> layers_of_keys(const Container& container) {
+  Result<GgufDescription> described = describe_gguf(container);
+  if (!described.ok() && described.error().fault() == Fault::not_found) {
+    return Layers{{}, {"no whole model: " + described.error().message()}, {}, "keys", ""};
+  }
+  const GgufDescription said = TRY(of_file(std::move(described)));
+  Layers layers{describe(schedule_of(said.blueprint)), said.warnings, {}, "keys", said.family};
+  if (!said.tokenizer) layers.off.push_back("text: no tokenizer in its keys");
+  take_weights(container, said.blueprint, layers);
+  return layers;
 }
 
 Result<Layers> layers_of(const std::string& path, const Container& container) {
+  if (container.format() == ContainerFormat::gguf) return layers_of_keys(container);
   const std::string config = path + "/config.json";
   std::error_code absent;
   if (!std::filesystem::is_directory(path, absent) || !std::filesystem::exists(config, absent))
     return Layers{};
   Result<Blueprint> blueprint = read_blueprint(TRY(of_file(read_file(config, kMaxConfigBytes))));
   if (!blueprint.ok()) return of_file(std::move(blueprint).error()).within(config);
-  return Layers{describe(schedule_of(blueprint.value())), blueprint.value().warnings,
-                missing_in(container, blueprint.value())};
+  Layers layers{describe(schedule_of(blueprint.value())), blueprint.value().warnings, {}, "config.json", ""};
+  take_weights(container, blueprint.value(), layers);
+  return layers;
 }
 
 std::uint64_t bytes_of(const Container& container) {
@@ -74,7 +90,10 @@ std::string as_text(const Container& container, const Layers& layers) {
   }
   for (const std::string& line : layers.lines) text += one_line(line) + "\n";
   for (const std::string& warning : layers.warnings)
-    text += fmt::format("config.json: {}\n", one_line(warning));
+    text += fmt::format("{}: {}\n", layers.source, one_line(warning));
+  for (const std::string& warning : layers.weight_warnings)
+    text += fmt::format("weights: {}\n", one_line(warning));
+  if (!layers.family.empty()) text += fmt::format("family: {}\n", layers.family);
   for (const std::string& off : layers.off) text += fmt::format("off: {}\n", off);
   return text + fmt::format("{} tensors, {} files, {}\n", container.tensors().size(), container.files(),
                             shown_bytes(static_cast<std::int64_t>(bytes_of(container))));
@@ -87,7 +106,9 @@ nlohmann::ordered_json as_json(const Container& container, const Layers& layers)
                                      {"files", nlohmann::ordered_json::array()},
                                      {"layers", layers.lines},
                                      {"warnings", layers.warnings},
+                                     {"weight_warnings", layers.weight_warnings},
                                      {"capabilities_off", layers.off}};
+  if (!layers.family.empty()) document["family"] = layers.family;
   for (const StoredTensor& tensor : container.tensors()) {
     document["tensors"].push_back({{"name", tensor.name},
                                    {"encoding", name(tensor.type)},
@@ -111,7 +132,7 @@ class Inspect final : public Command {
   }
 
   void declare(CLI::App& options) override {
-    options.add_option("path", path_, "A model's folder, an index, or a .safetensors file")
+    options.add_option("path", path_, "A model's folder, an index, a .safetensors file or a .gguf")
         ->type_name("PATH");
   }
 

@@ -45,7 +45,10 @@ bool has_weights(const std::string& model) {
     return !model.ends_with(".json") || model.ends_with(".index.json");
   for (const auto& entry : fs::directory_iterator(model, unreadable)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json")) return true;
+    if (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json") ||
+        name.ends_with(".gguf")) {
+      return true;
+    }
   }
   return false;
 }
@@ -104,7 +107,7 @@ class PlanAPlacement final : public Command {
   Result<void> run(const Common& common) override {
     const Blueprint blueprint = TRY(read_model_config(model_));
     for (const std::string& warning : blueprint.warnings)
-      log(LogLevel::warning, "config.json", {{"says", warning}});
+      log(LogLevel::warning, config_name(model_), {{"says", warning}});
     const Schedule schedule = schedule_of(blueprint);
     EngineOptions wishes;
     wishes.context = context_;

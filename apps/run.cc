@@ -146,8 +146,7 @@ class Run final : public Command {
       if (!known.ok()) return std::move(known).error().within("ids").within(file());
       request = request_of(asked.ids, tokenizer);
     } else if (tokenizer == nullptr) {
-      return Error(Fault::unsupported,
-                   engine.facts().model + ": no tokenizer.json: give the prompt as --ids");
+      return Error(Fault::unsupported, engine.facts().model + ": no tokenizer: give the prompt as --ids");
     } else if (raw_) {
       request = request_of(tokenizer->encode(text_, true), tokenizer);
     } else {

@@ -28,8 +28,7 @@ class Tokenize final : public Command {
   Result<void> defaults(Settings& settings) override { return offer_bundled_model(settings); }
 
   Result<void> run(const Common& common) override {
-    const std::string folder = TRY(model_folder(model_));
-    const text::Tokenizer tokenizer = TRY(of_file(text::Tokenizer::open(folder + "/tokenizer.json")));
+    const text::Tokenizer tokenizer = TRY(read_model_tokenizer(model_));
     const std::string input = TRY(read_input(*common.cancel));
     if (common.cancel->requested()) return {};
     const std::vector<std::int32_t> ids = numbers(tokenizer.encode(input, !plain_));

@@ -105,4 +105,8 @@ class Container {
 // GGUF model is taken. Symbolic links are followed.
 Result<Container> open_container(const std::string& path);
 
+// Whether open_container would take it for a GGUF: a file by its name or first bytes, a directory where it holds no
+// safetensors file. False where nothing is there.
+bool leads_to_gguf(const std::string& path);
+
 }  // namespace manyspan

@@ -21,10 +21,19 @@ Result<bool> is_gguf(const std::string& path) {
   return text_of(magic) == "GGUF";
 }
 
+bool names_index(const std::string& path) { return path.ends_with(".safetensors.index.json"); }
+
+Result<bool> leads(const std::string& path) {
+  std::error_code unreadable;
+  if (std::filesystem::is_directory(path, unreadable)) return holds_only_gguf(path);
+  if (names_index(path)) return false;
+  return path.ends_with(".gguf") || TRY(is_gguf(path));
+}
+
 Result<std::vector<Container::Part>> read_parts(const std::string& path) {
   std::error_code unreadable;  // then opening it as a file says why
   if (std::filesystem::is_directory(path, unreadable)) return read_directory(path);
-  if (path.ends_with(".safetensors.index.json")) return read_indexed_shards(path);
+  if (names_index(path)) return read_indexed_shards(path);
   if (path.ends_with(".gguf") || TRY(is_gguf(path))) return read_gguf_model(path);
   std::vector<Container::Part> parts;
   parts.push_back(TRY(read_safetensors(path)));
@@ -32,6 +41,11 @@ Result<std::vector<Container::Part>> read_parts(const std::string& path) {
 }
 
 }  // namespace
+
+bool leads_to_gguf(const std::string& path) {
+  const Result<bool> answer = leads(path);
+  return answer.ok() && answer.value();
+}
 
 Result<Container> open_container(const std::string& path) {
   try {

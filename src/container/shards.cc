@@ -120,6 +120,11 @@ Result<Parts> read_indexed_shards(const std::string& index_path) {
   return parts;
 }
 
+Result<bool> holds_only_gguf(const std::string& directory) {
+  if (is_there(std::filesystem::path(directory) / kIndexName)) return false;
+  return TRY(names_in(directory, kSuffix)).empty() && !TRY(names_in(directory, ".gguf")).empty();
+}
+
 Result<Parts> read_directory(const std::string& directory) {
   const std::filesystem::path index = std::filesystem::path(directory) / kIndexName;
   if (is_there(index)) return read_indexed_shards(index.string());

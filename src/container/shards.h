@@ -21,4 +21,7 @@ Result<std::vector<Container::Part>> read_indexed_shards(const std::string& inde
 // The index, else model.safetensors, else every *.safetensors, else the one GGUF model.
 Result<std::vector<Container::Part>> read_directory(const std::string& directory);
 
+// Whether read_directory would go on to the GGUF model.
+Result<bool> holds_only_gguf(const std::string& directory);
+
 }  // namespace manyspan

@@ -1,9 +1,13 @@
 // Checkpoint — a model as its files hold it, opened, understood and complete, but in nobody's layout yet.
 //
 // Owns       the open files; everything else here borrows from them
+// A GGUF is opened by its keys alone: a config.json, tokenizer.json, generation_config.json or engram_token_map.json beside
+// it is not looked at, and sampling has the program's defaults. A directory that holds safetensors and GGUF is
+// opened as safetensors; name the .gguf to have that.
+//
 // Errors     not_found, corrupt, unsupported, invalid: from the files, with their names · invalid when cancelled
 // Threads    immutable once open
-// Spec       house.md 6.1, rows 1 to 3
+// Spec       house.md 6.1, rows 1 to 3; containers.md A, B
 #pragma once
 
 #include <memory>
@@ -32,7 +36,8 @@ struct Checkpoint {
   std::optional<text::Tokenizer> tokenizer;
   std::optional<EngramMap> engram_map;
   GenerationDefaults defaults;
-  std::vector<std::string> warnings;
+  std::vector<std::string>
+      warnings;  // of configuration or keys, and of weights stored more coarsely than is good
 
   // Looks at names, shapes and configuration; numbers are checked as they are placed (prepared/prepared.h).
   static Result<std::unique_ptr<Checkpoint>> open(const std::string& path, const Cancel* cancel = nullptr);

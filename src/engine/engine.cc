@@ -38,7 +38,11 @@ Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& path, con
 // What the checkpoint cannot do beyond text, for whoever shows it.
 std::vector<std::string> capabilities_off(const Checkpoint& c) {
   std::vector<std::string> off;
-  if (!c.tokenizer) off.push_back("text: no tokenizer.json, so prompts and answers are ids");
+  if (!c.tokenizer) {
+    const bool keys = c.container->format() == ContainerFormat::gguf;
+    off.push_back(std::string("text: no ") + (keys ? "tokenizer in its keys" : "tokenizer.json") +
+                  ", so prompts and answers are ids");
+  }
   for (const Capability capability : {Capability::images, Capability::vision, Capability::draft}) {
     if (!c.weights.has(capability)) {
       off.push_back(std::string(name(capability)) + ": not in the checkpoint");

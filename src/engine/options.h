@@ -22,7 +22,8 @@ enum class Numerics : std::uint8_t {
 };
 
 struct EngineOptions {
-  // A directory in the official layout, or a .safetensors file, or a link to one, beside its config.json.
+  // A directory in the official layout, or a .safetensors file, or a link to one, beside its config.json; or a .gguf, the
+  // first part of a split set of them, or a directory with one such model.
   std::string model{};
   Numerics numerics = Numerics::fast;
   std::string table{};  // of fast, by name as `doctor` lists them; empty: the fastest that runs here

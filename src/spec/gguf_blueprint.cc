@@ -13,13 +13,16 @@ constexpr std::size_t kMostNamed = 40, kMostWarnings = 32;
 // The released model's, which a file that says nothing of them has.
 constexpr std::int64_t kNgrams = 4, kHeads = 8, kWidth = 256, kRow264Bytes = 264;
 
-Error all_of(const Faults& faults) {
+// What is wrong first, then what is not there.
+Error all_of(Faults faults) {
+  const auto wrong = [](const std::string& fault) { return fault.find(": missing") == std::string::npos; };
+  const bool any_wrong = std::stable_partition(faults.begin(), faults.end(), wrong) != faults.begin();
   std::string message;
   if (faults.size() > 1) message = std::to_string(faults.size()) + " faults: ";
   for (std::size_t i = 0; i < std::min(faults.size(), kMostNamed); ++i)
     message += (i == 0 ? "" : "; ") + faults[i];
   if (faults.size() > kMostNamed) message += "; and " + std::to_string(faults.size() - kMostNamed) + " more";
-  return Error(Fault::invalid, std::move(message));
+  return Error(any_wrong ? Fault::invalid : Fault::not_found, std::move(message));
 }
 
 // The tokenizer's special tokens, by config.json's names. The config's own must be the same.
@@ -115,13 +118,13 @@ Result<GgufModel> read_gguf_blueprint(const Json& metadata, std::span<const Gguf
   } else {
     config.set("text_config", std::move(text));
   }
-  if (!faults.empty()) return all_of(faults);
+  if (!faults.empty()) return all_of(std::move(faults));
 
   auto read = read_blueprint(compact_json(config));
   if (!read.ok()) return std::move(read).error().within("the keys, by config.json's names");
   TRY(check_gguf_engram(engram, read.value()));
   GgufModel model{std::move(read).value(), std::move(engram.token_map),
-                  fields.outside("deepseek41.engram.encoding") != nullptr};
+                  fields.outside("deepseek41.engram.encoding") != nullptr, second};
   // How tensors are stored is the file's own matter: each says its type.
   model.blueprint.quantization = Quantization{};
   model.blueprint.quantization.method = "none";

@@ -5,7 +5,7 @@
 // keys, mostly with its whole text beside them; both must say the same.
 //
 // Errors     unsupported: another architecture; invalid, corrupt: every fault in one message, which names keys but no
-//            file
+//            file; not_found: nothing is wrong, but keys are missing
 // Spec       containers.md B.4, B.7, B.9
 #pragma once
 
@@ -31,6 +31,7 @@ struct GgufModel {
   Blueprint blueprint;
   std::vector<std::int32_t> token_map;  // Engram's class of every token; empty where the file has none
   bool row264 = false;                  // the Engram tables' rows are codes, then scales
+  bool second_family = false;           // of keys
 };
 
 // `tensors` ascending by name. `token_classes`: how many classes the tokenizer gives, where the caller has one.

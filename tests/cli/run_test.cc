@@ -140,7 +140,7 @@ TEST(Run, AModelWithoutATokenizerTakesAndGivesIds) {
   std::string apart;
   for (const json& id : said["ids"]) apart += (apart.empty() ? "" : " ") + id.dump();
   EXPECT_EQ(ran.out, apart + "\n");
-  expect_refusal(run({"run", kTiny, "-p", "Hello"}), 3, "no tokenizer.json");
+  expect_refusal(run({"run", kTiny, "-p", "Hello"}), 3, "no tokenizer: give the prompt as --ids");
 }
 
 TEST(Run, WhatIsWrongOnTheCommandLineIsStatus2) {

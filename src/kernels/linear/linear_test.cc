@@ -103,29 +103,6 @@ TEST(Linear, EveryTableAgreesWithTheReferenceAtRealWidths) {
 
 TEST(LinearSlow, TheWholeHeadAgrees) { expect_agreement({Encoding::bf16, 129280, 5120}, 1); }
 
-// Four quadrants of 32 x 32 with scales of their own: one read by rows, transposed or for the wrong block shows.
-TEST(Linear, EveryScaleBlockIsReadWhereItLies) {
-  for (const Encoding e : {Encoding::fp8_block32, Encoding::mxfp8, Encoding::mxfp4}) {
-    Chance chance(3);
-    LinearCase c(chance, {e, 64, 64}, 64);
-    for (std::size_t i = 0; i < c.plain.codes.size(); ++i) {
-      c.plain.codes[i] = e == Encoding::mxfp4 ? std::byte{0x22} : std::byte{0x38};  // one
-    }
-    for (std::size_t i = 0; i < c.plain.scales.size(); ++i) c.plain.scales[i] = std::byte(120 + i % 11);
-    for (std::int64_t t = 0; t < 64; ++t) {
-      for (std::int64_t k = 0; k < 64; ++k) c.x[t * 64 + k] = to_bf16(t == k ? 1.0f : 0.0f);
-    }
-    each_table([&](const Table& table) {
-      const Matrix m = arranged_for(table, c.plain);
-      const std::vector<float> y = c.f32_of(table, m.w);
-      for (std::int64_t t = 0; t < 64; ++t) {
-        for (std::int64_t n = 0; n < 64; ++n)
-          ASSERT_EQ(y[t * 67 + n], value(c.plain.w, n, t)) << n << ", " << t;
-      }
-    });
-  }
-}
-
 TEST(Linear, EveryCodeAndScaleIsDecodedExactly) {
   for (const Encoding e : {Encoding::fp8_block32, Encoding::mxfp8, Encoding::mxfp4}) {
     for (const int scale : {0, 1, 7, 127, 134, 135, 200, 240, 245, 253, 254}) {

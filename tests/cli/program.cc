@@ -86,10 +86,11 @@ Ran run(const std::vector<std::string>& arguments, const std::string& input) {
   return finish(child, in.write, out.read, err.read, input);
 }
 
-Ran run_other(const std::string& program, const std::vector<std::string>& arguments) {
+Ran run_other(const std::string& program, const std::vector<std::string>& arguments,
+              const std::string& input) {
   Pipe in, out, err;
   const pid_t child = start(arguments, in, out, err, program.c_str());
-  return finish(child, in.write, out.read, err.read, "");
+  return finish(child, in.write, out.read, err.read, input);
 }
 
 Ran run_shell(const std::string& command, const std::string& input) {

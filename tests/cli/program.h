@@ -18,7 +18,8 @@ Ran run(const std::vector<std::string>& arguments, const std::string& input = ""
 Ran run_shell(const std::string& command, const std::string& input = "");
 
 // Another program of this build.
-Ran run_other(const std::string& program, const std::vector<std::string>& arguments);
+Ran run_other(const std::string& program, const std::vector<std::string>& arguments,
+              const std::string& input = "");
 
 // The same with standard output closed by its reader before the program starts.
 Ran run_unread(const std::vector<std::string>& arguments, const std::string& input = "");

@@ -57,9 +57,14 @@ class Quadrants {
  public:
   // Four cells down and three across at least, the last ones cut short where the encoding allows it; rows that fill no
   // tile.
-  explicit Quadrants(Encoding e) : cell_(scale_cell(e)) {
-    rows = cell_.rows == 1 ? 19 : 3 * cell_.rows + cell_.rows / 4 + 1;
-    cols = whole_cols(e) == 1 ? 2 * cell_.cols + cell_.cols / 4 + 3 : 3 * std::max(whole_cols(e), cell_.cols);
+  explicit Quadrants(Encoding e)
+      : Quadrants(
+            e, scale_cell(e).rows == 1 ? 19 : 3 * scale_cell(e).rows + scale_cell(e).rows / 4 + 1,
+            whole_cols(e) == 1 ? 2 * scale_cell(e).cols + scale_cell(e).cols / 4 + 3 : three_across(e)) {}
+
+  // Of a shape that a caller needs, about as large.
+  Quadrants(Encoding e, std::int32_t down, std::int32_t across)
+      : rows(down), cols(across), cell_(scale_cell(e)) {
     down_ = (rows + cell_.rows - 1) / cell_.rows, across_ = (cols + cell_.cols - 1) / cell_.cols;
     Chance chance(static_cast<std::uint64_t>(e) + 1);
     Matrix m = plain_matrix(chance, e, rows, cols);
@@ -75,6 +80,9 @@ class Quadrants {
 
   // Whether there is such a mistake: where cells have one row, running by rows is right.
   bool possible(Reading reading) const { return reading != Reading::running_by_rows || cell_.rows > 1; }
+
+  // Columns of three whole cells.
+  static std::int32_t three_across(Encoding e) { return 3 * std::max(whole_cols(e), scale_cell(e).cols); }
 
   Matrix matrix;
   std::int32_t rows, cols;

@@ -1,5 +1,6 @@
 #include "prepared/footprint.h"
 
+#include "kernels/layout.h"
 #include "prepared/rope_frequencies.h"
 
 namespace manyspan {
@@ -8,27 +9,42 @@ namespace {
 // As placing.cc rounds every plane.
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// What layout.h makes of it.
-Encoding kernel_encoding(Encoding e) {
-  if (e == Encoding::f16) return Encoding::f32;
-  return e == Encoding::fp8_block128 ? Encoding::fp8_block32 : e;
-}
-
+// Of an encoding that kernels read.
 std::int64_t matrix_bytes(std::int64_t rows, std::int64_t cols, Encoding encoding, Tiling tiling) {
   Weight w{};
   w.rows = static_cast<std::int32_t>(rows);
   w.cols = static_cast<std::int32_t>(cols);
-  w.encoding = kernel_encoding(encoding);
+  w.encoding = encoding;
   w.tiling = tiling;
   return rounded(code_bytes(w)) + rounded(scale_bytes(w));
 }
 
 // Half of a pair is counted with the other half.
 bool counted_with_another(Role role) { return role == Role::expert_w3 || role == Role::shared_w3; }
+Role other_half(Role role) { return role == Role::expert_w1 ? Role::expert_w3 : Role::shared_w3; }
 
-WeightBytes bytes_of(const Slot& slot, Encoding encoding, Tiling tiling, const Blueprint& b) {
+// How the file stores a slot, and the slot that it shares a pair with.
+struct Stored {
+  Encoding encoding, other;
+};
+
+// w1 and w3, stacked where they are stored alike.
+std::int64_t pair_bytes(const Slot& slot, const Stored& stored, Tiling tiling) {
+  const Encoding one = kernels::kernel_encoding(stored.encoding, tiling);
+  if (stored.encoding != stored.other) {
+    const Encoding other = kernels::kernel_encoding(stored.other, tiling);
+    return matrix_bytes(slot.rows, slot.cols, one, tiling) +
+           matrix_bytes(slot.rows, slot.cols, other, tiling);
+  }
+  const bool cut = one == Encoding::fp8_block128_f32 && tiling == Tiling::plain && slot.rows % 128 != 0;
+  return matrix_bytes(2 * slot.rows, slot.cols, cut ? Encoding::f32 : one, tiling);
+}
+
+WeightBytes bytes_of(const Slot& slot, const Stored& stored, Tiling tiling, const Blueprint& b) {
   const auto all = [](std::int64_t bytes) { return WeightBytes{bytes, bytes}; };
-  const auto matrix = [&](std::int64_t rows, Tiling t) { return matrix_bytes(rows, slot.cols, encoding, t); };
+  const auto matrix = [&](std::int64_t rows, Tiling t) {
+    return matrix_bytes(rows, slot.cols, kernels::kernel_encoding(stored.encoding, t), t);
+  };
   if (slot.kind == SlotKind::vector_f32) return all(4 * slot.rows * slot.cols);
   if (slot.kind == SlotKind::vector_bf16) return all(2 * slot.rows * slot.cols);
   switch (slot.role) {
@@ -39,10 +55,11 @@ WeightBytes bytes_of(const Slot& slot, Encoding encoding, Tiling tiling, const B
     case Role::wo_a:
       return all(b.o_groups * matrix(b.o_rank, tiling));
     case Role::shared_w1:
-      return all(matrix(2 * slot.rows, tiling));
+      return all(pair_bytes(slot, stored, tiling));
     case Role::expert_w1:
     case Role::expert_w2: {
-      const std::int64_t one = matrix(slot.role == Role::expert_w1 ? 2 * slot.rows : slot.rows, tiling);
+      const std::int64_t one =
+          slot.role == Role::expert_w1 ? pair_bytes(slot, stored, tiling) : matrix(slot.rows, tiling);
       return {slot.matrices * one, b.experts_per_token * one};
     }
     default:
@@ -94,7 +111,13 @@ Footprint footprint(const Blueprint& b, Tiling tiling, const Weights* weights) {
     const MatrixSource* source = weights == nullptr ? nullptr : weights->find(slot.role, slot.layer);
     // Only what a checkpoint may lack is null.
     if (counted_with_another(slot.role) || (weights != nullptr && source == nullptr)) continue;
-    const Encoding encoding = source == nullptr ? implied_encoding(slot, b.quantization) : source->encoding;
+    Stored stored{implied_encoding(slot, b.quantization), {}};
+    stored.other = stored.encoding;
+    if (source != nullptr) {
+      stored.encoding = source->encoding;
+      const MatrixSource* other = weights->find(other_half(slot.role), slot.layer);
+      stored.other = other == nullptr ? stored.encoding : other->encoding;
+    }
     if (slot.kind == SlotKind::row_scaled_table) {
       f.engram_tables += slot.rows * (slot.cols + slot.cols / 32);
       continue;
@@ -102,7 +125,7 @@ Footprint footprint(const Blueprint& b, Tiling tiling, const Weights* weights) {
     WeightBytes& to = slot.role == Role::embed ? f.first
                       : slot.layer.value < 0   ? f.last
                                                : f.layers[static_cast<std::size_t>(slot.layer.value)];
-    to += bytes_of(slot, encoding, tiling, b);
+    to += bytes_of(slot, stored, tiling, b);
   }
   return f;
 }

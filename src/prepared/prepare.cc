@@ -35,18 +35,29 @@ void attention(Placing& p, PreparedLayer& w, const LayerSchedule& plan, const Bl
   }
 }
 
-void experts(Placing& p, PreparedLayer& w, LayerId l, const Blueprint& b) {
+// w1 and w3 stacked, or apart where they are stored in different encodings.
+void gates_and_ups(Placing& p, const Weights& weights, LayerId l, Role w1, Role w3, std::int32_t count,
+                   Weight& gate_up, Weight& up) {
+  if (weights.at(w1, l).encoding == weights.at(w3, l).encoding) {
+    gate_up = p.pairs(w1, w3, l, count);
+  } else {
+    gate_up = p.each(w1, l, count);
+    up = p.each(w3, l, count);
+  }
+}
+
+void experts(Placing& p, const Weights& weights, PreparedLayer& w, LayerId l, const Blueprint& b) {
   w.expert_norm = p.bf16s(Role::expert_norm, l);
   w.gate = p.matrix(Role::gate, l);
   w.gate_bias = p.floats(Role::gate_bias, l);
   w.gate_bias_images = p.floats(Role::gate_bias_images, l);
-  w.gate_up = p.pairs(Role::expert_w1, Role::expert_w3, l, b.experts);
+  gates_and_ups(p, weights, l, Role::expert_w1, Role::expert_w3, b.experts, w.gate_up, w.up);
   w.down = p.each(Role::expert_w2, l, b.experts);
-  w.shared_gate_up = p.pairs(Role::shared_w1, Role::shared_w3, l, 1);
+  gates_and_ups(p, weights, l, Role::shared_w1, Role::shared_w3, 1, w.shared_gate_up, w.shared_up);
   w.shared_down = p.each(Role::shared_w2, l, 1);
 }
 
-PreparedLayer layer(Placing& p, const LayerSchedule& plan, const Blueprint& b) {
+PreparedLayer layer(Placing& p, const Weights& weights, const LayerSchedule& plan, const Blueprint& b) {
   const LayerId l = plan.layer;
   PreparedLayer w{};
   w.attention_mix = {p.matrix(Role::attention_mix_fn, l), p.floats(Role::attention_mix_base, l),
@@ -54,7 +65,7 @@ PreparedLayer layer(Placing& p, const LayerSchedule& plan, const Blueprint& b) {
   w.expert_mix = {p.matrix(Role::expert_mix_fn, l), p.floats(Role::expert_mix_base, l),
                   p.floats(Role::expert_mix_scale, l)};
   attention(p, w, plan, b);
-  experts(p, w, l, b);
+  experts(p, weights, w, l, b);
   if (plan.engram >= 0) {
     w.engram_kv = p.matrix(Role::engram_kv, l);
     w.engram_q_gain = p.bf16s(Role::engram_q_gain, l);
@@ -114,7 +125,7 @@ Result<std::unique_ptr<Prepared>> prepare(const Weights& weights, const Blueprin
   TRY(reached());
   for (const LayerSchedule& plan : schedule_of(blueprint).layers) {
     const bool here = layers.has(plan.layer);
-    prepared->layers.push_back(here ? layer(p, plan, blueprint) : PreparedLayer{});
+    prepared->layers.push_back(here ? layer(p, weights, plan, blueprint) : PreparedLayer{});
     TRY(reached());
   }
   if (layers.has({blueprint.layers - 1})) {

@@ -53,7 +53,8 @@ struct PreparedLayer {
   Weight gate;
   const float* gate_bias;
   const float* gate_bias_images;  // null: the checkpoint has none
-  Weight gate_up, down, shared_gate_up, shared_down;
+  // Where w1 and w3 are stored in different encodings, gate_up is w1 and up w3; up has no rows elsewhere.
+  Weight gate_up, up, down, shared_gate_up, shared_up, shared_down;
 
   // Engram layers; codes null elsewhere.
   Weight engram_kv;

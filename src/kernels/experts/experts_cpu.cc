@@ -13,7 +13,7 @@ constexpr std::int64_t kFinalRows = 384;                     // whose sums one u
 // One expert's rows within a chunk: pairs [begin, end) of the plan's list, or all rows for the shared one.
 // The n-th has its activations in row a + n of `Scratch::a`.
 struct Job {
-  Weight gate_up, down;
+  Weight gate_up, up, down;
   const std::int32_t* pair;  // null: the shared expert, whose n-th row is the chunk's n-th
   std::int64_t rows, a;
 };
@@ -24,7 +24,7 @@ struct Scratch {
   Job* jobs;  // [E + 1], ascending, the shared one last
 };
 
-MANYSPAN_INLINE std::int64_t inner_of(const Experts& p) { return p.gate_up.rows / 2; }
+MANYSPAN_INLINE std::int64_t inner_of(const Experts& p) { return p.down.cols; }
 
 std::int64_t chunk_rows(const Experts& p, std::int64_t rows) {
   const std::int64_t bytes = 4 * (p.routes.k + 1) * row_step(inner_of(p)) + 4 * row_step(p.gate_up.cols);
@@ -62,10 +62,10 @@ std::int64_t list_jobs(const Experts& p, std::int64_t first, std::int64_t rows, 
     const std::int64_t end = first_from(list, begin, plan[e + 1], (first + rows) * p.routes.k);
     if (begin == end) continue;
     const std::int32_t at = p.place == nullptr ? e : p.place[e];
-    jobs[count++] = {nth(p.gate_up, at), nth(p.down, at), list + begin, end - begin, a};
+    jobs[count++] = {nth(p.gate_up, at), nth(p.up, at), nth(p.down, at), list + begin, end - begin, a};
     a += end - begin;
   }
-  jobs[count++] = {p.shared_gate_up, p.shared_down, nullptr, rows, a};
+  jobs[count++] = {p.shared_gate_up, p.shared_up, p.shared_down, nullptr, rows, a};
   return count;
 }
 
@@ -85,28 +85,53 @@ MANYSPAN_INLINE F activation(const Experts& p, F g, F u, bool weighted, float we
   return round_bf16(a);
 }
 
+// The sums that 32 columns of activations are made of: gates and ups of each row, from one matrix or from two.
+struct Halves {
+  alignas(64) float sums[2][kTilesAtOnce * kMostRows * kLanes];
+  std::int64_t rows;
+  bool paired;
+
+  MANYSPAN_INLINE void multiply(const Job& job, std::int64_t group, const float* const* x,
+                                std::int64_t count) {
+    rows = count, paired = job.up.rows == 0;
+    for (int i = 0; i < 2; ++i) {
+      const std::int64_t tile = paired ? 2 * (2 * group + i) : 2 * group;
+      tile_products(paired || i == 0 ? job.gate_up : job.up, tile, kTilesAtOnce, x, rows, sums[i]);
+    }
+  }
+  MANYSPAN_INLINE const float* tile(int of, int i, std::int64_t r) const {
+    return sums[of] + (i * rows + r) * kLanes;
+  }
+  // Sixteen columns of row r: a tile of the pair holds eight gates, then their eight ups.
+  MANYSPAN_INLINE void read(int half, std::int64_t r, F& gate, F& up) const {
+    if (!paired) {
+      gate = load(tile(0, half, r)), up = load(tile(1, half, r));
+      return;
+    }
+    alignas(64) float g[kLanes], u[kLanes];
+    for (int i = 0; i < 2; ++i) {
+      std::memcpy(g + 8 * i, tile(half, i, r), 8 * sizeof(float));
+      std::memcpy(u + 8 * i, tile(half, i, r) + 8, 8 * sizeof(float));
+    }
+    gate = load(g), up = load(u);
+  }
+};
+
 // Columns [32·group, 32·group + 32) of the activations of rows [begin, begin + rows) of a job.
 void go_up(const Experts& p, const Job& job, const Scratch& s, std::int64_t first, std::int64_t group,
            std::int64_t begin, std::int64_t rows) {
-  alignas(64) float sums[2][kTilesAtOnce * kMostRows * kLanes];
+  Halves halves;
   const float* at[kMostRows] = {};
   const std::int64_t step = row_step(p.gate_up.cols), inner = inner_of(p);
   for (std::int64_t r = 0; r < rows; ++r) at[r] = s.x + row_of(p, job, begin + r, first) * step;
-  // A tile holds eight gates, then their eight ups.
-  for (int half = 0; half < 2; ++half) {
-    tile_products(job.gate_up, 4 * group + 2 * half, kTilesAtOnce, at, rows, sums[half]);
-  }
+  halves.multiply(job, group, at, rows);
   for (std::int64_t r = 0; r < rows; ++r) {
     F a[2];
     for (int half = 0; half < 2; ++half) {
-      alignas(64) float g[kLanes], u[kLanes];
-      for (int tile = 0; tile < 2; ++tile) {
-        const float* both = sums[half] + (tile * rows + r) * kLanes;
-        std::memcpy(g + 8 * tile, both, 8 * sizeof(float));
-        std::memcpy(u + 8 * tile, both + 8, 8 * sizeof(float));
-      }
+      F gate, up;
+      halves.read(half, r, gate, up);
       const float weight = job.pair == nullptr ? 0 : p.routes.weight[job.pair[begin + r]];
-      a[half] = activation(p, load(g), load(u), job.pair != nullptr, weight);
+      a[half] = activation(p, gate, up, job.pair != nullptr, weight);
     }
     grid8(a[0], a[1]);
     float* to = s.a + (job.a + begin + r) * row_step(inner) + group * kGroup;
@@ -173,9 +198,17 @@ std::size_t experts_work(const Experts& p) {
 }
 
 const char* experts_refuses(const Experts& p) {
-  if (p.gate_up.cols % 32 != 0 || p.gate_up.rows % 64 != 0) return "inner and D are multiples of 32";
-  for (const Weight* w : {&p.gate_up, &p.shared_gate_up}) {
-    if (w->tiling != Tiling::cpu16x32 || w->order != RowOrder::paired8) return "gate_up is paired in tiles";
+  const std::int64_t inner = inner_of(p);
+  if (p.gate_up.cols % 32 != 0 || inner % 32 != 0) return "inner and D are multiples of 32";
+  const Weight* const halves[][2] = {{&p.gate_up, &p.up}, {&p.shared_gate_up, &p.shared_up}};
+  for (const auto& [gate, up] : halves) {
+    const bool paired = up->rows == 0;
+    if (gate->rows != (paired ? 2 : 1) * inner || (!paired && up->rows != inner))
+      return "gate and up are inner rows";
+    if (gate->tiling != Tiling::cpu16x32 || (gate->order == RowOrder::paired8) != paired)
+      return "gate_up is paired in tiles, unless up lies elsewhere";
+    if (!paired && (up->tiling != Tiling::cpu16x32 || up->order != RowOrder::natural))
+      return "up is in plain tiles";
   }
   for (const Weight* w : {&p.down, &p.shared_down}) {
     if (w->tiling != Tiling::cpu16x32 || w->order != RowOrder::natural) return "down is in plain tiles";

@@ -21,7 +21,7 @@ struct Scratch {
 };
 
 Scratch scratch(const Experts& p, Carve& carve) {
-  const std::int64_t d = p.gate_up.cols, inner = p.gate_up.rows / 2;
+  const std::int64_t d = p.gate_up.cols, inner = p.down.cols;
   return {carve.array<float>(p.batch.rows * d), carve.array<double>(octet_doubles(kDotRows, d)),
           carve.array<Bf16>(kDotRows * inner), carve.array<double>(octet_doubles(kDotRows, inner))};
 }
@@ -45,10 +45,14 @@ float activation(const Experts& p, float gate, float up, bool weighted, float we
   return weighted ? weight * a : a;
 }
 
+struct Matrices {
+  Weight gate_up, up, down;
+};
+
 // sum[row] += bf16(down · act8(bf16(a))) for the crew's rows.
-void work(Workers& workers, const Experts& p, const Weight& gate_up, const Weight& down, const Crew& crew,
-          const Scratch& s) {
-  const std::int64_t d = gate_up.cols, inner = gate_up.rows / 2, rows = crew.rows;
+void work(Workers& workers, const Experts& p, const Matrices& m, const Crew& crew, const Scratch& s) {
+  const std::int64_t d = m.gate_up.cols, inner = m.down.cols, rows = crew.rows;
+  const bool paired = m.up.rows == 0;
   workers.for_each(octets_of(rows), [&](std::int64_t o, int) {
     for (int lane = 0; lane < kOctet; ++lane) {
       const std::int64_t r = o * kOctet + lane;
@@ -59,8 +63,8 @@ void work(Workers& workers, const Experts& p, const Weight& gate_up, const Weigh
     const std::int64_t end = std::min(inner, (item + 1) * kRowsAtOnce);
     for (std::int64_t n = item * kRowsAtOnce; n < end; ++n) {
       float gate[kDotRows], up[kDotRows];
-      row_dots(gate_up, n, s.octets, rows, gate);
-      row_dots(gate_up, inner + n, s.octets, rows, up);
+      row_dots(m.gate_up, n, s.octets, rows, gate);
+      row_dots(paired ? m.gate_up : m.up, paired ? inner + n : n, s.octets, rows, up);
       for (std::int64_t r = 0; r < rows; ++r) {
         s.a[r * inner + n] = to_bf16(activation(p, gate[r], up[r], crew.weighted, crew.weight[r]));
       }
@@ -78,7 +82,7 @@ void work(Workers& workers, const Experts& p, const Weight& gate_up, const Weigh
     const std::int64_t end = std::min(d, (item + 1) * kRowsAtOnce);
     for (std::int64_t n = item * kRowsAtOnce; n < end; ++n) {
       float y[kDotRows];
-      row_dots(down, n, s.a_octets, rows, y);
+      row_dots(m.down, n, s.a_octets, rows, y);
       for (std::int64_t r = 0; r < rows; ++r) s.sum[crew.row[r] * d + n] += to_float(to_bf16(y[r]));
     }
   });
@@ -93,7 +97,7 @@ std::size_t experts_work(const Experts& p) {
 }
 
 const char* experts_refuses(const Experts& p) {
-  if (p.gate_up.cols % 32 != 0 || p.gate_up.rows % 64 != 0) return "inner and D are multiples of 32";
+  if (p.gate_up.cols % 32 != 0 || p.down.cols % 32 != 0) return "inner and D are multiples of 32";
   return nullptr;
 }
 
@@ -113,7 +117,7 @@ void experts(Queue& queue, const Experts& p) {
       crew.row[crew.rows] = list[i] / p.routes.k;
       crew.weight[crew.rows++] = p.routes.weight[list[i]];
       if (crew.rows < kDotRows && i + 1 < p.routes.plan[e + 1]) continue;
-      work(workers, p, nth(p.gate_up, at), nth(p.down, at), crew, s);
+      work(workers, p, {nth(p.gate_up, at), nth(p.up, at), nth(p.down, at)}, crew, s);
       crew.rows = 0;
     }
   }
@@ -121,7 +125,7 @@ void experts(Queue& queue, const Experts& p) {
   for (std::int64_t t = 0; t < used; ++t) {
     crew.row[crew.rows++] = static_cast<std::int32_t>(t);
     if (crew.rows < kDotRows && t + 1 < used) continue;
-    work(workers, p, p.shared_gate_up, p.shared_down, crew, s);
+    work(workers, p, {p.shared_gate_up, p.shared_up, p.shared_down}, crew, s);
     crew.rows = 0;
   }
   workers.for_each(used, [&](std::int64_t t, int) {

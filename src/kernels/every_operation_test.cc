@@ -125,7 +125,7 @@ void example(Setting& s, EngramRows& p) {
   Arena& a = s.arena;
   const std::int64_t bytes = 2 * (32 + 1);
   p.packed = {a.keep(std::vector<std::uint8_t>(S::kRows * bytes, 0x71)), S::kRows, bytes, bytes};
-  p.batch = s.batch, p.columns = 2, p.dim = 32;
+  p.batch = s.batch, p.columns = 2, p.dim = 32, p.encoding = Encoding::mxfp8;
   p.y = a.room<Bf16>(S::kRows, 64), p.embed_tap = a.room<Bf16>(S::kRows, 64);
 }
 

@@ -11,11 +11,6 @@ namespace manyspan {
 // Table rows that one token looks up: one for each n-gram length and hash head.            spec 8.3
 inline std::int32_t engram_columns(const Blueprint& b) { return (b.engram.max_ngram - 1) * b.engram.heads; }
 
-// Bytes of one table row as it travels: codes, then one scale per 32.                      spec 8.5
-inline std::int64_t engram_row_bytes(const Blueprint& b) {
-  return b.engram.head_dim + b.engram.head_dim / 32;
-}
-
 inline float attention_scale(const Blueprint& b) {  // spec 6.5
   return static_cast<float>(std::pow(static_cast<double>(b.head_dim), -0.5));
 }

@@ -12,6 +12,7 @@ void Model::Layer::look_up_engram(std::size_t i, bool first) {
                                        .batch = rows.batch,
                                        .columns = engram_columns(b),
                                        .dim = b.engram.head_dim,
+                                       .encoding = w.engram_encoding,
                                        .y = s.engram_e,
                                        .embed_tap = embed_tap});
   step.run_beside(step.k.linear, linear_of(rows.batch.used, {product(s.engram_e, w.engram_kv, s.engram_kv)}));

@@ -1,5 +1,6 @@
 #include "model/scratch.h"
 
+#include "base/check.h"
 #include "model/dims.h"
 
 namespace manyspan {
@@ -7,10 +8,12 @@ namespace {
 
 void engram_rows(const Blueprint& b, const Scratch::Wanted& wanted, std::int64_t t, Carver& c, Scratch& s) {
   if (b.engram.layers.empty()) return;
-  const std::int64_t columns = engram_columns(b), bytes = columns * engram_row_bytes(b);
+  CHECK(wanted.engram_row_bytes.size() == b.engram.layers.size(), "a width for each Engram layer");
+  const std::int64_t columns = engram_columns(b);
   bool any = false;
-  for (const std::int32_t layer : b.engram.layers) {
-    const bool here = wanted.layers.has({layer});
+  for (std::size_t i = 0; i < b.engram.layers.size(); ++i) {
+    const bool here = wanted.layers.has({b.engram.layers[i]});
+    const std::int64_t bytes = columns * wanted.engram_row_bytes[i];
     s.packed.push_back(here ? c.rows<std::uint8_t>(t, bytes) : Rows<std::uint8_t>{nullptr, t, bytes, bytes});
     any = any || here;
   }

@@ -50,6 +50,7 @@ struct Scratch {
   struct Wanted {
     StageLayers layers;
     std::set<std::int32_t> published;
+    std::vector<std::int64_t> engram_row_bytes;  // of each Engram layer's table, as rows travel
   };
   // Views with null data, for planning.
   static Scratch shapes(const Blueprint& blueprint, const Wanted& wanted, const Limits& limits);

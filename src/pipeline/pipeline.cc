@@ -23,7 +23,8 @@ Result<std::unique_ptr<Pipeline>> Pipeline::create(const Placement& placement, s
   p->crossings_ = crossings(model.schedule, p->visits_);
   TRY(check_supply(model.schedule, p->visits_, p->crossings_));
   for (std::size_t s = 0; s < places.size(); ++s) {
-    const auto part = stage_part(placement, s, p->visits_, p->crossings_);
+    Scratch::Wanted part = stage_part(placement, s, p->visits_, p->crossings_);
+    part.engram_row_bytes = model.engram.row_bytes();
     p->stages_.push_back(
         TRY(Stage::create(places[s], host, model, part, limits, steps_kept(p->laps_, limits.flights))));
   }

@@ -69,7 +69,7 @@ StagePlan stage_plan(const PlanModel& m, const Limits& limits, std::int32_t devi
   stage.weight_bytes = weights.held;
   stage.read_bytes = weights.read;
   count_cache(m, limits, passing.steps_kept, stage);
-  Scratch::Wanted wanted{layers, {}};
+  Scratch::Wanted wanted{layers, {}, m.footprints[static_cast<std::size_t>(device)].engram_row_bytes};
   const auto publish = [&](const Crossing& crossing) {
     wanted.published.insert(crossing.published.begin(), crossing.published.end());
   };

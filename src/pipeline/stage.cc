@@ -8,7 +8,7 @@ namespace manyspan {
 
 Scratch::Wanted stage_part(const Placement& placement, std::size_t stage, std::span<const Visit> visits,
                            std::span<const Crossing> crossings) {
-  Scratch::Wanted part{placement.stages[stage].layers, {}};
+  Scratch::Wanted part{placement.stages[stage].layers, {}, {}};
   for (std::size_t v = 0; v < visits.size(); ++v) {
     // What comes in with this visit, or leaves with the one before it.
     const bool in = visits[v].stage == static_cast<std::int32_t>(stage);

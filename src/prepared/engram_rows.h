@@ -1,8 +1,9 @@
 // engram_rows — the n-gram tables where the checkpoint has them: rows are gathered, never loaded whole.
 //
-// Shapes     packed [tokens, columns · (dim + dim/32)] u8: each row's codes, then its scales
+// Shapes     packed [tokens, columns · lone_row_bytes()] u8: each row as tensor/weight.h's lone_row, in the encoding
+//            of its table
 // Owns       nothing: reads through the checkpoint that `weights` borrows from
-// Errors     corrupt: a row that cannot be read, or holds a NaN code or scale
+// Errors     corrupt: a row that cannot be read, or holds a number that is not finite
 // Threads    gather() from one thread at a time
 // Spec       model.md 8.5
 #pragma once
@@ -26,6 +27,9 @@ class EngramTables {
       tables_.push_back(&weights.at(Role::engram_table, LayerId{layer}));
     }
   }
+
+  // Of a row of each Engram layer's table.
+  std::vector<std::int64_t> row_bytes() const;
 
   // `rows`: [tokens · columns] row numbers of the table of the `layer`-th Engram layer, each below its row count.
   // Shared out among `workers`, since most of it is waiting for memory.

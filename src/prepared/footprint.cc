@@ -119,7 +119,9 @@ Footprint footprint(const Blueprint& b, Tiling tiling, const Weights* weights) {
       stored.other = other == nullptr ? stored.encoding : other->encoding;
     }
     if (slot.kind == SlotKind::row_scaled_table) {
-      f.engram_tables += slot.rows * (slot.cols + slot.cols / 32);
+      const std::int64_t row = lone_row_bytes(stored.encoding, static_cast<std::int32_t>(slot.cols));
+      f.engram_row_bytes.push_back(row);  // slots are in the order of layers
+      f.engram_tables += slot.rows * (row - (has_factors(stored.encoding) ? sizeof(float) : 0));
       continue;
     }
     WeightBytes& to = slot.role == Role::embed ? f.first

@@ -68,6 +68,7 @@ PreparedLayer layer(Placing& p, const Weights& weights, const LayerSchedule& pla
   experts(p, weights, w, l, b);
   if (plan.engram >= 0) {
     w.engram_kv = p.matrix(Role::engram_kv, l);
+    w.engram_encoding = weights.at(Role::engram_table, l).encoding;
     w.engram_q_gain = p.bf16s(Role::engram_q_gain, l);
     w.engram_k_gain = p.bf16s(Role::engram_k_gain, l);
   }

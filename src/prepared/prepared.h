@@ -58,6 +58,7 @@ struct PreparedLayer {
 
   // Engram layers; codes null elsewhere.
   Weight engram_kv;
+  Encoding engram_encoding;  // of the table, whose rows are gathered and travel as they are stored
   const Bf16* engram_q_gain;
   const Bf16* engram_k_gain;
 };

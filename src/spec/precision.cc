@@ -19,7 +19,8 @@ constexpr EncodingSet kBlocks = kFourBits | kFewerBits;
 // What the release stores as floats decides what is read at all, and no copy of it has FP8 there.
 constexpr EncodingSet kChoosing = kFloats | kRowScaled | kBlocks;
 constexpr EncodingSet kAny = kFloats | kFp8 | kRowScaled | kBlocks;
-constexpr EncodingSet kTable = kBlocks | EncodingSet{Encoding::mxfp8, Encoding::row264};
+// Rows are read one by one: no scales that rows share.
+constexpr EncodingSet kTable = kFloats | kRowScaled | kBlocks | EncodingSet{Encoding::row264};
 
 enum class Kind { mix, choosing, fixed, embedding, table, expert, dense };
 

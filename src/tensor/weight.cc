@@ -181,6 +181,21 @@ std::int64_t scale_bytes(const Weight& w) {
          ((std::int64_t{w.cols} + group.cols - 1) / group.cols);
 }
 
+Weight lone_row(Encoding encoding, std::int32_t cols, const std::byte* at) {
+  Weight w{};
+  w.codes = at;
+  w.rows = 1, w.cols = cols;
+  w.encoding = encoding;
+  CHECK(scale_group(encoding).rows <= 1, "a row with scales of its own");
+  if (at != nullptr && scale_bytes(w) > 0) w.scales = at + code_bytes(w);
+  return w;
+}
+
+std::int64_t lone_row_bytes(Encoding encoding, std::int32_t cols) {
+  const Weight w = lone_row(encoding, cols, nullptr);
+  return code_bytes(w) + scale_bytes(w);
+}
+
 float value(const Weight& w, std::int64_t n, std::int64_t k) {
   CHECK(k >= 0 && k < w.cols, "no such element");
   float some[kTileCols];

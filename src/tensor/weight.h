@@ -78,6 +78,11 @@ std::int64_t scale_bytes(const Weight& w);
 // Where the factors of a plain matrix begin within its scales.
 std::int64_t factors_at(const Weight& w);
 
+// A row that travels alone: a plain matrix of one row, whose codes lie at `at` and its scales behind them.
+// Requires an encoding whose scales no rows share.
+Weight lone_row(Encoding encoding, std::int32_t cols, const std::byte* at);
+std::int64_t lone_row_bytes(Encoding encoding, std::int32_t cols);
+
 // The e-th matrix of a row of them.
 inline Weight nth(Weight w, std::int64_t e) {
   w.codes += e * w.next_codes;

@@ -47,7 +47,7 @@ class Blanks {
     w.down = matrix(Role::expert_w2, l);
     w.shared_gate_up = pair(Role::shared_w1, l);
     w.shared_down = matrix(Role::shared_w2, l);
-    if (plan.engram >= 0) w.engram_kv = matrix(Role::engram_kv, l);
+    if (plan.engram >= 0) w.engram_kv = matrix(Role::engram_kv, l), w.engram_encoding = Encoding::mxfp8;
     return w;
   }
 

@@ -6,22 +6,55 @@
 
 namespace manyspan::kernels::MANYSPAN_ISA {
 
-void engram_rows(Queue& queue, const EngramRows& p) {
+namespace {
+
+// Thirty-two numbers that begin at column g of token t's y.
+MANYSPAN_INLINE void put(const EngramRows& p, std::int64_t t, std::int64_t g, F a, F b) {
+  if (p.embed_tap.data != nullptr) {
+    store(a, p.embed_tap.row(t) + g), store(b, p.embed_tap.row(t) + g + kLanes);
+  }
+  grid8(a, b);
+  store(a, p.y.row(t) + g), store(b, p.y.row(t) + g + kLanes);
+}
+
+// Codes, then a scale for each 32 of them: as mxfp8 has them, and row264.
+void fp8_rows(Queue& queue, const EngramRows& p) {
   const std::int64_t dim = p.dim, packed = dim + dim / 32, n = p.columns * dim;
   share(workers_of(queue), rows_used(p.batch.rows, p.batch.used), n, [&](std::int64_t t) {
     for (std::int64_t g = 0; g < n; g += 2 * kLanes) {
       const std::uint8_t* row = p.packed.row(t) + g / dim * packed;
       const std::uint8_t* codes = row + g % dim;
       const F scale = all(power(row[dim + g % dim / 32]));
-      F a = e4m3_small(codes) * all(kE4m3Unit) * scale;
-      F b = e4m3_small(codes + kLanes) * all(kE4m3Unit) * scale;
-      if (p.embed_tap.data != nullptr) {
-        store(a, p.embed_tap.row(t) + g), store(b, p.embed_tap.row(t) + g + kLanes);
-      }
-      grid8(a, b);
-      store(a, p.y.row(t) + g), store(b, p.y.row(t) + g + kLanes);
+      put(p, t, g, e4m3_small(codes) * all(kE4m3Unit) * scale,
+          e4m3_small(codes + kLanes) * all(kE4m3Unit) * scale);
     }
   });
+}
+
+// Rows of any encoding. They come from all over a table: finding them takes longer than decoding them one by one.
+void other_rows(Queue& queue, const EngramRows& p) {
+  constexpr std::int64_t kColumns = 256;  // decoded at a time: whole blocks of every encoding
+  const std::int64_t dim = p.dim, packed = lone_row_bytes(p.encoding, p.dim), n = p.columns * dim;
+  share(workers_of(queue), rows_used(p.batch.rows, p.batch.used), 2 * n, [&](std::int64_t t) {
+    for (std::int64_t c = 0; c < p.columns; ++c) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(p.packed.row(t) + c * packed);
+      const Weight row = lone_row(p.encoding, p.dim, bytes);
+      for (std::int64_t k = 0; k < dim; k += kColumns) {
+        const std::int64_t some = dim - k < kColumns ? dim - k : kColumns;
+        alignas(64) float x[kColumns];
+        values(row, 0, k, some, x);
+        for (std::int64_t i = 0; i < some; i += 2 * kLanes)
+          put(p, t, c * dim + k + i, round_bf16(load(x + i)), round_bf16(load(x + i + kLanes)));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void engram_rows(Queue& queue, const EngramRows& p) {
+  const bool fp8 = p.encoding == Encoding::mxfp8 || p.encoding == Encoding::row264;
+  fp8 ? fp8_rows(queue, p) : other_rows(queue, p);
 }
 
 namespace {

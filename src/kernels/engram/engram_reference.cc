@@ -8,13 +8,21 @@
 
 namespace manyspan::kernels::reference {
 
+constexpr std::int64_t kColumnsAtOnce = 256;  // whole blocks of every encoding
+
 void engram_rows(Queue& queue, const EngramRows& p) {
-  const std::int64_t dim = p.dim, packed = dim + dim / 32;
+  const std::int64_t dim = p.dim, packed = lone_row_bytes(p.encoding, p.dim);
   workers_of(queue).for_each(rows_used(p.batch.rows, p.batch.used), [&](std::int64_t t, int) {
     Bf16* y = p.y.row(t);
     for (std::int64_t c = 0; c < p.columns; ++c) {
-      const std::uint8_t* codes = p.packed.row(t) + c * packed;
-      grid8_decode(codes, codes + dim, dim, y + c * dim);
+      const auto* bytes = reinterpret_cast<const std::byte*>(p.packed.row(t) + c * packed);
+      const Weight row = lone_row(p.encoding, p.dim, bytes);
+      float x[kColumnsAtOnce];
+      for (std::int64_t k = 0; k < dim; k += kColumnsAtOnce) {
+        const std::int64_t some = std::min(kColumnsAtOnce, dim - k);
+        values(row, 0, k, some, x);
+        for (std::int64_t i = 0; i < some; ++i) y[c * dim + k + i] = to_bf16(x[i]);
+      }
     }
     const std::int64_t n = p.columns * dim;
     if (p.embed_tap.data != nullptr) std::copy_n(y, n, p.embed_tap.row(t));

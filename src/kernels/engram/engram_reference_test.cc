@@ -17,7 +17,7 @@ TEST(EngramRowsReference, EqualsTheOracleBitForBit) {
   std::vector<Bf16> y(batch.rows() * kColumns * kTableDim, Bf16{0x7fc1}), embed = y;
   EngramRows p = {};
   p.packed = rows_of(std::as_const(packed), kColumns * (kTableDim + 2)), p.batch = batch.view();
-  p.columns = kColumns, p.dim = kTableDim;
+  p.columns = kColumns, p.dim = kTableDim, p.encoding = Encoding::mxfp8;
   p.y = rows_of(y, kColumns * kTableDim), p.embed_tap = rows_of(embed, kColumns * kTableDim);
   Trial().run(kReference.engram_rows, p);
   EXPECT_EQ(y.back().bits, 0x7fc1);

@@ -1,9 +1,9 @@
 // engram_rows — packed rows of the n-gram table to one bf16 row a token, on the FP8 grid.
 //
-//   e[t] = the `columns` table rows of token t, decoded (E4M3 · E8M0 per 32) and concatenated;  y = act8(e)
+//   e[t] = bf16(the `columns` table rows of token t, decoded and concatenated);  y = act8(e)
 //
-// Shapes     packed [T, columns·(dim + dim/32)] bytes: each row's codes [dim], then its scales [dim/32] · y
-//            [T, columns·dim] bf16 · tap: e before act8
+// Shapes     packed [T, columns·lone_row_bytes(encoding, dim)]: each row as tensor/weight.h's lone_row, so of the
+//            released tables its codes [dim], then its scales [dim/32] · y [T, columns·dim] bf16 · tap: e
 // Numerics   exact
 // Spec       model.md 8.5
 #pragma once
@@ -16,7 +16,8 @@ namespace manyspan::kernels {
 struct EngramRows {
   Rows<const std::uint8_t> packed;
   BatchView batch;
-  std::int32_t columns, dim;  // dim a multiple of 32
+  std::int32_t columns, dim;  // dim a multiple of 32, and of whole blocks
+  Encoding encoding;          // of the table; none whose scales several rows share
   Rows<Bf16> y;
   Rows<Bf16> embed_tap;
 

@@ -15,8 +15,9 @@ TEST(Engram, EveryTableReadsRowsExactly) {
                                                          : 110 + chance.below(12));
     }
     const auto run = [&](const Table& table, std::vector<Bf16>& y, std::vector<Bf16>& tap) {
-      Trial().run(table.engram_rows, EngramRows{rows_of(std::as_const(packed), width), batch.view(), columns,
-                                                dim, rows_of(y, columns * dim), rows_of(tap, columns * dim)});
+      Trial().run(table.engram_rows,
+                  EngramRows{rows_of(std::as_const(packed), width), batch.view(), columns, dim,
+                             Encoding::mxfp8, rows_of(y, columns * dim), rows_of(tap, columns * dim)});
     };
     std::vector<Bf16> right(batch.rows() * columns * dim, kPoison16), right_tap = right;
     run(kReference, right, right_tap);

@@ -137,13 +137,20 @@ class Conversion {
   std::uint64_t done_ = 0;
 };
 
+// What a file says wrongly is no mistake of whoever names it.
+Error of_input(const Error& error, const Cancel* cancel) {
+  const bool cancelled = cancel != nullptr && cancel->requested();
+  return error.fault() == Fault::invalid && !cancelled ? Error(Fault::corrupt, error.message()) : error;
+}
+
 }  // namespace
 
 Result<ConvertReport> convert(const std::string& in, const std::string& out, const ConvertOptions& options) {
   try {
     Place place = TRY(place_of(out));
-    const auto checkpoint = TRY(Checkpoint::open(in, options.cancel));
-    return Conversion(*checkpoint, std::move(place), options).run();
+    const auto checkpoint = Checkpoint::open(in, options.cancel);
+    if (!checkpoint.ok()) return of_input(checkpoint.error(), options.cancel);
+    return Conversion(*checkpoint.value(), std::move(place), options).run();
   } catch (const std::bad_alloc&) {
     return Error(Fault::exhausted, in + ": no memory to convert it");
   }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -137,8 +138,16 @@ Result<std::uint64_t> Output::take_up(const std::string& name) {
     const auto found = sum_of(path(name), mark->second.bytes);
     if (found.ok() && found.value() == mark->second.sum) done_ = mark->second.bytes, sum_ = mark->second.sum;
   }
-  file_ = ::open(path(name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  // A link would lead to a file that is somebody else's, perhaps the input.
+  file_ = ::open(path(name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   if (file_ < 0) return failed(path(name), "cannot write");
+  struct stat found = {};
+  if (::fstat(file_, &found) != 0) return failed(path(name), "cannot write");
+  if (!S_ISREG(found.st_mode) || found.st_nlink != 1) {
+    return Error(Fault::invalid, path(name) +
+                                     ": is no file of this conversion alone, but a link or a device; "
+                                     "move it away");
+  }
   if (::ftruncate(file_, static_cast<off_t>(done_)) != 0 || ::lseek(file_, 0, SEEK_END) < 0)
     return failed(path(name), "cannot write");
   return done_;

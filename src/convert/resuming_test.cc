@@ -63,6 +63,34 @@ TEST_P(Resuming, BytesThatAreNotAsTheyWereLeftAreMadeAgain) {
   EXPECT_TRUE(made() == right());
 }
 
+// Whatever was put in the place of a half-written file, nothing is written through it.
+TEST_P(Resuming, NothingIsWrittenThroughALink) {
+  const std::string other = folder_ / "somebody_elses";
+  std::ofstream(other, std::ios::binary) << "precious";
+  for (const bool soft : {true, false}) {
+    interrupted(kBundledModel, out(), 0.6, {.restart = true});
+    for (const auto& entry : fs::directory_iterator(out() + ".partial/files")) {
+      fs::remove(entry.path());
+      soft ? fs::create_symlink(other, entry.path()) : fs::create_hard_link(other, entry.path());
+    }
+    EXPECT_NE(refused(kBundledModel, out()).find(out() + ".partial/files/"), std::string::npos);
+    EXPECT_EQ(whole_file(other), "precious");
+  }
+}
+
+TEST(Converting, AConfigurationThatContradictsItselfIsAFaultOfTheFile) {
+  const TemporaryFolder folder;
+  const std::string model = copy_of_model(kTinyModel, folder / "model");
+  std::string config = whole_file(model + "/config.json");
+  const std::string layers = "\"num_hidden_layers\": 10";
+  ASSERT_NE(config.find(layers), std::string::npos);
+  config.replace(config.find(layers), layers.size(), "\"num_hidden_layers\": 11");
+  std::ofstream(model + "/config.json", std::ios::binary) << config;
+  const auto report = convert(model, folder / "m.gguf");
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().fault(), Fault::corrupt) << report.error().message();
+}
+
 TEST_P(Resuming, AJournalThatWasCutOffOrLiesAboutTheLengthIsNotTrusted) {
   interrupted(kBundledModel, out(), 0.6);
   const std::string journal = out() + ".partial/journal", text = whole_file(journal);

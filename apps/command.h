@@ -50,6 +50,8 @@ std::unique_ptr<Command> chat_command();
 std::unique_ptr<Command> logits_command();
 std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> inspect_command();
+std::unique_ptr<Command> convert_command();
+std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> plan_command();
 std::unique_ptr<Command> encode_command();
 std::unique_ptr<Command> tokenize_command();

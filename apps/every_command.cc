@@ -7,6 +7,8 @@ std::vector<std::unique_ptr<Command>> every_command() {
   commands.push_back(run_command());
   commands.push_back(chat_command());
   commands.push_back(inspect_command());
+  commands.push_back(convert_command());
+  commands.push_back(verify_command());
   commands.push_back(plan_command());
   commands.push_back(encode_command());
   commands.push_back(tokenize_command());

@@ -29,12 +29,14 @@ find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 
 # The third-party library behind a layer's thin door; linked only into that layer's own objects.
 set(MANYSPAN_LIBRARIES_base nlohmann_json::nlohmann_json)
 set(MANYSPAN_LIBRARIES_device Threads::Threads)
+set(MANYSPAN_LIBRARIES_verify OpenSSL::Crypto Threads::Threads)
 set(MANYSPAN_LIBRARIES_text PkgConfig::utf8proc)
 
 # What a layer's tests and benchmarks alone need: judges to compare with, and readers of packed fixtures.

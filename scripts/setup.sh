@@ -8,6 +8,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   # libraries of the engine and of the program
   nlohmann-json3-dev libutf8proc-dev libcli11-dev libfmt-dev libspdlog-dev libyaml-cpp-dev libedit-dev
+  libssl-dev
   # to test, measure and check the format
   libgtest-dev libgmock-dev libbenchmark-dev libpcre2-dev zlib1g-dev clang-format-14 python3
 )

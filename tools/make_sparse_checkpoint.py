@@ -2,7 +2,7 @@
 """Writes a checkpoint in the official layout whose weights are all zero, as sparse files: for trying out loading.
 
     tools/make_sparse_checkpoint.py /tmp/big                    # 20 GB of the released widths, a few MB of disk
-    tools/make_sparse_checkpoint.py /tmp/small --experts 2 --vocabulary 1024 --engram-vocabulary 1000
+    tools/make_sparse_checkpoint.py /tmp/small --hidden 1024 --heads 16 --experts 4 --vocabulary 1024
     tools/make_sparse_checkpoint.py /tmp/full --full            # no holes: every byte takes disk and is read from it
 
 Four layers: two with windows only, the second of them with Engram, a source of ratio 2 and one of ratio 1. Zero codes
@@ -13,7 +13,7 @@ import json
 import os
 import struct
 
-HIDDEN, HEADS, HEAD_DIM, Q_RANK, O_RANK, GROUPS, INNER = 5120, 64, 512, 1280, 1024, 8, 2304
+HEAD_DIM, Q_RANK, O_RANK, GROUPS, INNER = 512, 1280, 1024, 8, 2304
 INDEX_HEADS, INDEX_DIM, STREAMS, NGRAM, ENGRAM_HEADS, ENGRAM_DIM = 32, 128, 4, 4, 8, 256
 RATIOS = [0, 0, 2, 1]
 ENGRAM_LAYER = 1
@@ -36,8 +36,8 @@ def engram_rows(vocabulary):
 
 def config(a, rows):
     text = {
-        "model_type": "deepseek_v41_text", "vocab_size": a.vocabulary, "hidden_size": HIDDEN,
-        "moe_intermediate_size": INNER, "num_hidden_layers": len(RATIOS), "num_attention_heads": HEADS,
+        "model_type": "deepseek_v41_text", "vocab_size": a.vocabulary, "hidden_size": a.hidden,
+        "moe_intermediate_size": INNER, "num_hidden_layers": len(RATIOS), "num_attention_heads": a.heads,
         "num_key_value_heads": 1, "head_dim": HEAD_DIM, "qk_rope_head_dim": 64, "q_lora_rank": Q_RANK,
         "o_lora_rank": O_RANK, "o_groups": GROUPS, "hidden_act": "silu", "swiglu_limit": 10.0,
         "rms_norm_eps": 1e-6, "attention_bias": False, "tie_word_embeddings": False,
@@ -73,38 +73,39 @@ def fp4(name, rows, cols):
     return [(name + ".weight", "I8", [rows, cols // 2]), (name + ".scale", "F8_E8M0", [rows, cols // 32])]
 
 
-def layer(n, experts):
+def layer(n, a):
+    hidden, heads = a.hidden, a.heads
     p = f"layers.{n}."
     out = []
     for kind in ("attn", "ffn"):
-        out += [(f"{p}{kind}_norm.weight", "BF16", [HIDDEN]), (f"{p}hc_{kind}_fn", "F32", [24, STREAMS * HIDDEN]),
+        out += [(f"{p}{kind}_norm.weight", "BF16", [hidden]), (f"{p}hc_{kind}_fn", "F32", [24, STREAMS * hidden]),
                 (f"{p}hc_{kind}_base", "F32", [24]), (f"{p}hc_{kind}_scale", "F32", [3])]
-    out += fp8(p + "attn.wq_a", Q_RANK, HIDDEN) + fp8(p + "attn.wq_b", HEADS * HEAD_DIM, Q_RANK)
-    out += fp8(p + "attn.wkv", HEAD_DIM, HIDDEN) + fp8(p + "attn.wo_a", GROUPS * O_RANK, HEADS * HEAD_DIM // GROUPS)
-    out += fp8(p + "attn.wo_b", HIDDEN, GROUPS * O_RANK)
+    out += fp8(p + "attn.wq_a", Q_RANK, hidden) + fp8(p + "attn.wq_b", heads * HEAD_DIM, Q_RANK)
+    out += fp8(p + "attn.wkv", HEAD_DIM, hidden) + fp8(p + "attn.wo_a", GROUPS * O_RANK, heads * HEAD_DIM // GROUPS)
+    out += fp8(p + "attn.wo_b", hidden, GROUPS * O_RANK)
     out += [(p + "attn.q_norm.weight", "BF16", [Q_RANK]), (p + "attn.kv_norm.weight", "BF16", [HEAD_DIM]),
-            (p + "attn.attn_sink", "F32", [HEADS])]
+            (p + "attn.attn_sink", "F32", [heads])]
     if RATIOS[n]:
         c, i = p + "attn.compressor.", p + "attn.indexer."
-        out += [(c + "wkv.weight", "BF16", [HEAD_DIM, HIDDEN]), (c + "norm.weight", "BF16", [HEAD_DIM])]
+        out += [(c + "wkv.weight", "BF16", [HEAD_DIM, hidden]), (c + "norm.weight", "BF16", [HEAD_DIM])]
         if RATIOS[n] > 1:
-            out += [(c + "wgate.weight", "BF16", [HEAD_DIM, HIDDEN])]
+            out += [(c + "wgate.weight", "BF16", [HEAD_DIM, hidden])]
         out += [(i + "wk.weight", "BF16", [INDEX_DIM, HEAD_DIM]), (i + "k_norm.weight", "BF16", [INDEX_DIM]),
-                (i + "weights_proj.weight", "BF16", [INDEX_HEADS, HIDDEN])]
+                (i + "weights_proj.weight", "BF16", [INDEX_HEADS, hidden])]
         out += fp8(i + "wq_b", INDEX_HEADS * INDEX_DIM, Q_RANK)
-    out += [(p + "ffn.gate.weight", "BF16", [experts, HIDDEN]), (p + "ffn.gate.bias", "F32", [experts])]
-    for stem, kind in [(f"experts.{e}", fp4) for e in range(experts)] + [("shared_experts", fp8)]:
+    out += [(p + "ffn.gate.weight", "BF16", [a.experts, hidden]), (p + "ffn.gate.bias", "F32", [a.experts])]
+    for stem, kind in [(f"experts.{e}", fp4) for e in range(a.experts)] + [("shared_experts", fp8)]:
         s = f"{p}ffn.{stem}."
-        out += kind(s + "w1", INNER, HIDDEN) + kind(s + "w3", INNER, HIDDEN) + kind(s + "w2", HIDDEN, INNER)
+        out += kind(s + "w1", INNER, hidden) + kind(s + "w3", INNER, hidden) + kind(s + "w2", hidden, INNER)
     return out
 
 
-def engram(rows):
+def engram(rows, hidden):
     p = f"layers.{ENGRAM_LAYER}.engram."
-    gains = [(p + "q_weight", "BF16", [STREAMS, HIDDEN]), (p + "k_weight", "BF16", [STREAMS, HIDDEN])]
+    gains = [(p + "q_weight", "BF16", [STREAMS, hidden]), (p + "k_weight", "BF16", [STREAMS, hidden])]
     table = [(p + "embed.weight", "F8_E4M3", [rows, ENGRAM_DIM]), (p + "embed.scale", "F8_E8M0", [rows, ENGRAM_DIM // 32])]
     width = (NGRAM - 1) * ENGRAM_HEADS * ENGRAM_DIM
-    return gains + table + fp8(p + "wkv", (STREAMS + 1) * HIDDEN, width)
+    return gains + table + fp8(p + "wkv", (STREAMS + 1) * hidden, width)
 
 
 def size(tensor):
@@ -136,6 +137,8 @@ def write(path, tensors, full):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder")
+    p.add_argument("--hidden", type=int, default=5120, help="a multiple of 128")
+    p.add_argument("--heads", type=int, default=64, help="a multiple of 8")
     p.add_argument("--experts", type=int, default=56, help="routed experts of each of the four layers")
     p.add_argument("--vocabulary", type=int, default=32768)
     p.add_argument("--engram-vocabulary", type=int, default=2200000, help="about the rows of each of the 24 hash heads")
@@ -143,9 +146,9 @@ def main():
     a = p.parse_args()
     os.makedirs(a.folder, exist_ok=True)
     rows = engram_rows(a.engram_vocabulary)
-    shards = [[("embed.weight", "BF16", [a.vocabulary, HIDDEN])]]
-    shards += [layer(n, a.experts) for n in range(len(RATIOS))]
-    shards += [[("head.weight", "BF16", [a.vocabulary, HIDDEN]), ("norm.weight", "BF16", [HIDDEN])], engram(rows)]
+    shards = [[("embed.weight", "BF16", [a.vocabulary, a.hidden])]]
+    shards += [layer(n, a) for n in range(len(RATIOS))]
+    shards += [[("head.weight", "BF16", [a.vocabulary, a.hidden]), ("norm.weight", "BF16", [a.hidden])], engram(rows, a.hidden)]
     weight_map, total = {}, 0
     for n, tensors in enumerate(shards):
         name = f"model-{n + 1:05d}-of-{len(shards):05d}.safetensors"

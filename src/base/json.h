@@ -31,25 +31,20 @@ class Json {
   using Object = std::vector<JsonMember>;
   enum class Kind { null, boolean, number, string, array, object };
 
+  // Most are defined below, where what an object holds is known: not every compiler waits for that.
   Json() = default;  // null
-  Json(std::nullptr_t) {}
-  Json(bool value) : state_(value) {}
+  Json(std::nullptr_t);
+  Json(bool value);
   template <std::signed_integral Integer>
-  Json(Integer value) {
-    if (value < 0) {
-      state_ = static_cast<std::int64_t>(value);
-    } else {
-      state_ = static_cast<std::uint64_t>(value);
-    }
-  }
+  Json(Integer value);
   template <std::unsigned_integral Integer>
-  Json(Integer value) : state_(static_cast<std::uint64_t>(value)) {}
-  Json(double value) : state_(value) {}
-  Json(std::string value) : state_(std::move(value)) {}
-  Json(std::string_view value) : state_(std::string(value)) {}
-  Json(const char* value) : state_(std::string(value)) {}
-  Json(Array items) : state_(std::move(items)) {}
-  Json(Object members) : state_(std::move(members)) {}
+  Json(Integer value);
+  Json(double value);
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
+  Json(Array items);
+  Json(Object members);
 
   // The integer that `digits` spells: an optional '-', then digits, without a leading zero. A minus before
   // zero is remembered only so that natural() can refuse it.
@@ -94,6 +89,25 @@ struct JsonMember {
   std::string key;
   Json value;
 };
+
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(bool value) : state_(value) {}
+template <std::signed_integral Integer>
+Json::Json(Integer value) {
+  if (value < 0) {
+    state_ = static_cast<std::int64_t>(value);
+  } else {
+    state_ = static_cast<std::uint64_t>(value);
+  }
+}
+template <std::unsigned_integral Integer>
+Json::Json(Integer value) : state_(static_cast<std::uint64_t>(value)) {}
+inline Json::Json(double value) : state_(value) {}
+inline Json::Json(std::string value) : state_(std::move(value)) {}
+inline Json::Json(std::string_view value) : state_(std::string(value)) {}
+inline Json::Json(const char* value) : state_(std::string(value)) {}
+inline Json::Json(Array items) : state_(std::move(items)) {}
+inline Json::Json(Object members) : state_(std::move(members)) {}
 
 enum class DuplicateKeys {
   refuse,

@@ -58,6 +58,15 @@ std::string replace_invalid_utf8(std::string_view bytes) {
   return text;
 }
 
+std::string_view utf8_beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  constexpr std::size_t kLongestTail = 3;  // bytes of a character after its first
+  while (end > 0 && most - end < kLongestTail && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
+
 void append_utf8(std::string& text, char32_t code) {
   CHECK(code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF), "not a character");
   const auto tail = [&](int shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3FU)); };

@@ -21,6 +21,9 @@ Character character_at(std::string_view text, std::size_t position);
 bool is_valid_utf8(std::string_view text);
 std::string replace_invalid_utf8(std::string_view bytes);
 
+// The longest beginning of at most `most` bytes that ends at a character's end. Of bytes that are not UTF-8: any cut.
+std::string_view utf8_beginning(std::string_view text, std::size_t most);
+
 // Requires a code point that is not a surrogate.
 void append_utf8(std::string& text, char32_t code);
 

@@ -47,7 +47,7 @@ void GgufKeys::add(std::string_view key, const std::vector<std::string>& texts) 
   for (const std::string& text : texts) put_text(text);
 }
 
-Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> tensors,
+Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorOutline> tensors,
                                std::uint32_t alignment) {
   if (alignment == 0) return Error(Fault::invalid, "the alignment is 0");
   if (alignment != kUsualAlignment) keys.add(kGgufAlignmentKey, alignment);
@@ -57,7 +57,7 @@ Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> ten
   put(front, keys.count());
   front += keys.bytes();
   std::uint64_t offset = 0, data_bytes = 0;
-  for (const TensorToWrite& tensor : tensors) {
+  for (const TensorOutline& tensor : tensors) {
     const auto type = gguf_number(tensor.type);
     if (!type) {
       return Error(Fault::invalid,
@@ -70,7 +70,7 @@ Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> ten
       put(front, static_cast<std::uint64_t>(tensor.shape[i]));
     put(front, *type);
     put(front, offset);
-    data_bytes = offset + tensor.data.size();
+    data_bytes = offset + tensor.bytes;
     offset = padded(data_bytes, alignment);
   }
   front.resize(padded(front.size(), alignment), '\0');
@@ -80,10 +80,10 @@ Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> ten
   if (!again.ok()) return Error(Fault::invalid, again.error().message());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const StoredTensor& read = again.value().tensors[i];
-    if (read.bytes == tensors[i].data.size()) continue;
+    if (read.bytes == tensors[i].bytes) continue;
     return Error(Fault::invalid, "tensor " + read.name + ": " + described(read) + " is " +
                                      std::to_string(read.bytes) + " bytes, but " +
-                                     std::to_string(tensors[i].data.size()) + " are given");
+                                     std::to_string(tensors[i].bytes) + " are given");
   }
   return front;
 }
@@ -91,7 +91,9 @@ Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> ten
 Result<void> write_gguf(const std::string& path, GgufKeys keys, std::span<const TensorToWrite> tensors,
                         std::uint32_t alignment) {
   try {
-    auto front = gguf_front(std::move(keys), tensors, alignment);
+    std::vector<TensorOutline> outlines;
+    for (const TensorToWrite& t : tensors) outlines.push_back({t.name, t.type, t.shape, t.data.size()});
+    auto front = gguf_front(std::move(keys), outlines, alignment);
     if (!front.ok()) return std::move(front).error().within(path + ": not written");
     const std::string zeros(alignment, '\0');
     std::vector<Bytes> parts = {bytes_of(front.value())};

@@ -81,9 +81,9 @@ class GgufKeys {
   std::uint64_t count_ = 0;
 };
 
-// All that stands before the data, padded. The tensors' data is not looked at but for its length. `alignment` becomes
-// a key where it is not the usual 32.
-Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorToWrite> tensors,
+// All that stands before the data, padded. Each tensor's data begins at the padded end of the one before. `alignment`
+// becomes a key where it is not the usual 32.
+Result<std::string> gguf_front(GgufKeys keys, std::span<const TensorOutline> tensors,
                                std::uint32_t alignment = 32);
 
 Result<void> write_gguf(const std::string& path, GgufKeys keys, std::span<const TensorToWrite> tensors,

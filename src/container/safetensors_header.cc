@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json_events.h"
+#include "base/utf8.h"
 
 namespace manyspan {
 namespace {
@@ -70,7 +71,7 @@ class HeaderReader : public JsonEvents {
         if (value.string() == nullptr) return wrong("dtype", value.kind_name(), "a string");
         entry_.type = safetensors_type(*value.string());
         if (!entry_.type)
-          return about_entry("dtype " + json_quoted(value.string()->substr(0, 40)) + " is not known");
+          return about_entry("dtype " + json_quoted(utf8_beginning(*value.string(), 40)) + " is not known");
         at_ = At::entry;
         return {};
       case At::shape:
@@ -107,7 +108,7 @@ class HeaderReader : public JsonEvents {
         if (key.empty()) return corrupt("a tensor's name is empty");
         if (key.find('\0') != std::string::npos)
           return corrupt("a tensor's name has a zero byte in it: " +
-                         json_quoted(key.substr(0, kMostNameBytes)));
+                         json_quoted(utf8_beginning(key, kMostNameBytes)));
         if (key.size() > kMostNameBytes)
           return corrupt("a tensor's name has " + std::to_string(key.size()) + " bytes, at most " +
                          std::to_string(kMostNameBytes) + " are allowed");

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,24 @@
 
 namespace manyspan {
 
+// A tensor whose bytes come later.
+struct TensorOutline {
+  std::string name;
+  StoredType type;
+  std::vector<std::int64_t> shape;
+  std::uint64_t bytes;
+};
+
 struct TensorToWrite {
   std::string name;
   StoredType type;
   std::vector<std::int64_t> shape;
   Bytes data;  // little-endian, the last dimension contiguous
 };
+
+// All that stands before the data of tensors in the order given, which is that of their data as well.
+Result<std::string> safetensors_front(std::span<const TensorOutline> tensors,
+                                      const std::map<std::string, std::string>& metadata = {});
 
 Result<void> write_safetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata = {});

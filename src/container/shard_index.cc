@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json_events.h"
+#include "base/utf8.h"
 
 namespace manyspan {
 namespace {
@@ -34,7 +35,7 @@ class IndexReader : public JsonEvents {
     const std::string_view fault = fault_of_name(file);
     if (!fault.empty()) {
       return corrupt("tensor " + json_quoted(key_) + ": its shard's path " +
-                     json_quoted(file.substr(0, 200)) + " " + std::string(fault));
+                     json_quoted(utf8_beginning(file, 200)) + " " + std::string(fault));
     }
     index_[file].push_back(std::move(key_));
     return {};

@@ -1,6 +1,8 @@
 #include "kernels/layout.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -15,13 +17,46 @@ std::int64_t logical_row(const Weight& to, std::int64_t tile, std::int64_t r) {
   return r < 8 ? tile * 8 + r : to.rows / 2 + tile * 8 + r - 8;
 }
 
+// Lanes of two vectors in turn: of their first halves, or of their second.
+template <bool kSecond, class Vector, int... I>
+Vector zip(Vector a, Vector b, std::integer_sequence<int, I...>) {
+  constexpr int kLanes = sizeof...(I), kFrom = kSecond ? kLanes / 2 : 0;
+  return __builtin_shufflevector(a, b, (kFrom + I / 2 + I % 2 * kLanes)...);
+}
+
+// Sixteen bytes of each of the rows at once: squares of cells are turned by zipping their halves, over and over.
+template <class Cell>
+void turn(const std::byte* const* rows, std::int64_t at, std::byte* out) {
+  typedef Cell Vector __attribute__((vector_size(16)));
+  constexpr int kSide = 16 / static_cast<int>(sizeof(Cell));
+  constexpr auto kLanes = std::make_integer_sequence<int, kSide>();
+  for (int square = 0; square < kTileRows / kSide; ++square) {
+    Vector v[kSide] = {};
+    for (int r = 0; r < kSide; ++r) {
+      const std::byte* const row = rows[square * kSide + r];
+      if (row != nullptr) std::memcpy(&v[r], row + at, 16);
+    }
+    for (int done = 1; done < kSide; done *= 2) {
+      Vector w[kSide];
+      for (int i = 0; i < kSide / 2; ++i) {
+        w[2 * i] = zip<false>(v[i], v[i + kSide / 2], kLanes);
+        w[2 * i + 1] = zip<true>(v[i], v[i + kSide / 2], kLanes);
+      }
+      std::copy(w, w + kSide, v);
+    }
+    for (int c = 0; c < kSide; ++c) std::memcpy(out + (c * (kTileRows / kSide) + square) * 16, &v[c], 16);
+  }
+}
+
 // Sixteen rows' bytes, cell by cell: a code, or a byte where codes are smaller or lie in blocks. A null row, and
 // what lies past a row's end, is zero.
 template <class Cell>
 void interleave(const std::byte* const* rows, std::int64_t bytes, std::int64_t cells, std::byte* out) {
   constexpr auto kCell = static_cast<std::int64_t>(sizeof(Cell));
-  const std::int64_t there = bytes / kCell;
-  for (std::int64_t c = 0; c < cells; ++c) {
+  const std::int64_t there = bytes / kCell, in_squares = bytes / 16 * 16 / kCell;
+  for (std::int64_t c = 0; c < in_squares; c += 16 / kCell)
+    turn<Cell>(rows, c * kCell, out + c * kCell * kTileRows);
+  for (std::int64_t c = in_squares; c < cells; ++c) {
     Cell line[kTileRows] = {};
     if (c < there) {
       for (int r = 0; r < kTileRows; ++r) {

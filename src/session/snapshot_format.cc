@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/utf8.h"
 #include "session/packed_rows.h"
 
 namespace manyspan {
@@ -112,7 +113,12 @@ Result<SnapshotHeader> read_header(std::span<const std::byte, kSnapshotHeaderByt
                  .weights = load_little_endian<std::uint32_t>(&bytes[kWeightsAt])},
   };
   const std::string_view name = text_of(bytes.subspan(kNumericsAt, kNumericsBytes));
-  header.origin.numerics = name.substr(0, name.find('\0'));
+  const std::size_t end = name.find('\0');
+  if (end == std::string_view::npos || !is_valid_utf8(name.substr(0, end))) {
+    return Error(Fault::corrupt, "header: the name of its numerics is not text of at most " +
+                                     std::to_string(kMostNumericsBytes) + " bytes");
+  }
+  header.origin.numerics = name.substr(0, end);
   return header;
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc32c.h"
 #include "session/packed_rows.h"
 
 namespace manyspan {
@@ -79,6 +80,18 @@ TEST(SnapshotFormat, AnyFlippedBitOfAHeaderIsRefused) {
     bytes[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     EXPECT_FALSE(read_header(bytes).ok()) << bit;
     bytes[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+  }
+}
+
+TEST(SnapshotFormat, ANameOfNumericsThatIsNoTextIsRefused) {
+  constexpr std::size_t kNumericsAt = 40, kSumAt = 76;
+  for (const std::string& name : {std::string(kMostNumericsBytes + 1, 'x'), std::string("cpu\xff")}) {
+    auto bytes = write_header({7, 1000, {1, 2, ""}});
+    std::copy_n(bytes_of(name).begin(), name.size(), bytes.begin() + kNumericsAt);
+    store_little_endian(crc32c(Bytes(bytes).first(kSumAt)), &bytes[kSumAt]);
+    const auto header = read_header(bytes);
+    ASSERT_FALSE(header.ok());
+    EXPECT_EQ(header.error().message(), "header: the name of its numerics is not text of at most 31 bytes");
   }
 }
 

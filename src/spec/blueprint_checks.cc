@@ -83,9 +83,9 @@ struct Checker {
     require(entries == std::int64_t{b.layers} + stages, "the length of compress_ratios", entries,
             "num_hidden_layers + num_nextn_predict_layers, " + std::to_string(b.layers) + " + " +
                 std::to_string(stages));
-    const bool lists = layer_list("kv_source_layer_ids", b.kv_sources) &
-                       layer_list("index_source_layer_ids", b.index_sources);
-    if (entries < b.layers || !lists) return;
+    const bool kv_list = layer_list("kv_source_layer_ids", b.kv_sources),
+               index_list = layer_list("index_source_layer_ids", b.index_sources);
+    if (entries < b.layers || !kv_list || !index_list) return;
     for (std::size_t i = static_cast<std::size_t>(b.layers); i < ratios.size(); ++i) {
       require(ratios[i] == 0, "compress_ratios[" + std::to_string(i) + "]", ratios[i],
               "0: it is a draft stage");

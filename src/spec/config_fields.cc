@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/utf8.h"
+
 namespace manyspan {
 namespace {
 
@@ -16,7 +18,7 @@ std::string plain(double value) {
 
 std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 80;
-  std::string out(text.substr(0, kLongest));
+  std::string out(utf8_beginning(text, kLongest));
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }

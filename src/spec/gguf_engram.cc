@@ -158,7 +158,7 @@ void add_engram(const GgufEngram& e, std::optional<std::int64_t> pad_token, Json
     if (value && config.find(key) == nullptr) config.set(key, *value);
   };
   if (config.find("engram_layer_ids") == nullptr) config.set("engram_layer_ids", list_of(e.layers));
-  if (config.find("engram_num_embeddings") == nullptr && !e.table_rows.empty())
+  if (config.find("engram_num_embeddings") == nullptr && (!e.table_rows.empty() || e.layers.empty()))
     config.set("engram_num_embeddings", list_of(e.table_rows));
   add("engram_n_heads", e.heads);
   add("engram_head_dim", e.head_dim);

@@ -11,8 +11,17 @@ constexpr std::string_view kNoScale = "its scale is NaN", kEndless = "its scale 
 constexpr std::string_view kTooLarge8 = "its scale is above 2^119: F32 does not hold its product with 448";
 constexpr std::string_view kTooLarge4 = "its scale is above 2^125: F32 does not hold its product with 6";
 
-// What is wrong with a block; empty: nothing.
-using Judge = std::string_view (*)(const std::uint8_t*);
+// Of `count` blocks of `bytes` each.
+using Scan = std::optional<BadBlock> (*)(const std::uint8_t*, std::int64_t count, std::int64_t bytes);
+
+// `Wrong` says what is wrong with a block; empty: nothing. A loop for each, so that it is no call for each block.
+template <auto Wrong>
+std::optional<BadBlock> scan(const std::uint8_t* at, std::int64_t count, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < count; ++i, at += bytes) {
+    if (const std::string_view what = Wrong(at); !what.empty()) return BadBlock{i, what};
+  }
+  return std::nullopt;
+}
 
 bool endless(const std::uint8_t* half) { return (half[1] & 0x7c) == 0x7c; }
 
@@ -44,29 +53,29 @@ std::string_view nvfp4(const std::uint8_t* b) {
   return {};
 }
 
-Judge judge(Encoding e) {
+Scan scan_of(Encoding e) {
   switch (e) {
     case Encoding::q2_k:
-      return halves<80, 82>;
+      return scan<halves<80, 82>>;
     case Encoding::q3_k:
-      return halves<108>;
+      return scan<halves<108>>;
     case Encoding::q4_k:
     case Encoding::q5_k:
-      return halves<0, 2>;
+      return scan<halves<0, 2>>;
     case Encoding::q6_k:
-      return halves<208>;
+      return scan<halves<208>>;
     case Encoding::mxfp4_ggml:
-      return mxfp4;
+      return scan<mxfp4>;
     case Encoding::nvfp4_ggml:
-      return nvfp4;
+      return scan<nvfp4>;
     case Encoding::fp8_b128:
-      return e4m3<1, 128, 0, 1>;
+      return scan<e4m3<1, 128, 0, 1>>;
     case Encoding::mxfp8_b256:
-      return e4m3<8, 256, 0, 8>;
+      return scan<e4m3<8, 256, 0, 8>>;
     case Encoding::row264:
-      return e4m3<0, 256, 256, 8>;
+      return scan<e4m3<0, 256, 256, 8>>;
     default:
-      return halves<0>;
+      return scan<halves<0>>;
   }
 }
 
@@ -74,13 +83,9 @@ Judge judge(Encoding e) {
 
 std::optional<BadBlock> first_bad_block(Encoding e, std::span<const std::byte> bytes) {
   CHECK(is_blocks(e), "an encoding of blocks");
-  const Judge wrong = judge(e);
+  const std::int64_t each = block_bytes(e);
   const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  const auto count = static_cast<std::int64_t>(bytes.size()) / block_bytes(e);
-  for (std::int64_t i = 0; i < count; ++i, at += block_bytes(e)) {
-    if (const std::string_view what = wrong(at); !what.empty()) return BadBlock{i, what};
-  }
-  return std::nullopt;
+  return scan_of(e)(at, static_cast<std::int64_t>(bytes.size()) / each, each);
 }
 
 }  // namespace manyspan

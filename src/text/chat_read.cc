@@ -40,8 +40,9 @@ Result<ToolCall> read_call(const Json& call) {
   if (!name || !name->string()) return invalid("has no function with a name");
   const Json* id = given(call, "id");
   const Json* arguments = function->find("arguments");
-  return ToolCall{id && id->string() ? *id->string() : "", *name->string(),
-                  TRY(call_arguments(arguments ? *arguments : Json(Json::Object())))};
+  // Not inside the braces: what stands before it there would not be freed where TRY leaves.
+  Json object = TRY(call_arguments(arguments ? *arguments : Json(Json::Object())));
+  return ToolCall{id && id->string() ? *id->string() : "", *name->string(), std::move(object)};
 }
 
 Result<std::vector<ToolCall>> read_calls(const Json& list) {

@@ -204,6 +204,8 @@ Result<Vocabulary> read(const Json& root) {
 
 }  // namespace
 
+std::span<const std::string_view> tokenizer_splits() { return kSplits; }
+
 Result<Vocabulary> read_tokenizer_json(std::string_view json, const std::string& name) {
   auto root = parse_json(json);
   if (!root.ok()) return std::move(root).error().within(name);

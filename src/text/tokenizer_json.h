@@ -7,6 +7,7 @@
 //            unsupported: well-formed, but tokenises in another way. Messages begin with `name`
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@
 #include "text/vocabulary.h"
 
 namespace manyspan::text {
+
+// The expressions that text is cut by before merging, in order: the only ones that are understood.
+std::span<const std::string_view> tokenizer_splits();
 
 Result<Vocabulary> read_tokenizer_json(std::string_view json, const std::string& name);
 

@@ -14,6 +14,10 @@
 
 namespace manyspan {
 
+namespace {
+constexpr std::string_view kUnexpected = "unexpected; the model has no such weight";
+}
+
 class Assembly {
  public:
   Assembly(const Container& container, const Blueprint& blueprint, const AssembleOptions& options,
@@ -21,6 +25,8 @@ class Assembly {
       : container_(container), blueprint_(blueprint), options_(options), directory_(std::move(directory)) {}
 
   Result<Weights> run() {
+    for (Some* some : {&wrong_, &missing_, &unexpected_, &without_images_})
+      some->all = options_.faults != nullptr;
     weights_.container_ = &container_;
     weights_.slots_ = slots_of(blueprint_);
     weights_.places_.resize((static_cast<std::size_t>(blueprint_.layers) + 1) * kRoles);
@@ -39,14 +45,15 @@ class Assembly {
   }
 
  private:
-  // The first few of a kind of fault, and how many there are.
+  // Of a kind of fault the first few, or all, and how many there are.
   struct Some {
     static constexpr std::size_t kMostNamed = 8;
+    bool all = false;  // name them all
     std::vector<std::string> named{};
     std::int64_t count = 0;
 
     void add(std::string what) {
-      if (named.size() < kMostNamed) named.push_back(std::move(what));
+      if (all || named.size() < kMostNamed) named.push_back(std::move(what));
       ++count;
     }
   };
@@ -161,18 +168,28 @@ class Assembly {
     if (some.count == 0) return;
     if (!message.empty()) message += "; ";
     message += std::to_string(some.count) + " " + kind + ": ";
-    for (std::size_t i = 0; i < some.named.size(); ++i) message += (i == 0 ? "" : ", ") + some.named[i];
-    const std::int64_t more = some.count - static_cast<std::int64_t>(some.named.size());
+    const std::size_t told = std::min(some.named.size(), Some::kMostNamed);
+    for (std::size_t i = 0; i < told; ++i) message += (i == 0 ? "" : ", ") + some.named[i];
+    const std::int64_t more = some.count - static_cast<std::int64_t>(told);
     if (more > 0) message += " and " + std::to_string(more) + " more";
   }
 
   std::string the_only_one() const {
     if (wrong_.count == 1) return wrong_.named[0];
     if (missing_.count == 1) return looked_in() + ": missing tensor " + missing_.named[0];
-    return container_.place(*first_unexpected_) + ": unexpected; the model has no such weight";
+    return container_.place(*first_unexpected_) + ": " + std::string(kUnexpected);
+  }
+
+  // Each as it would be told if it stood alone.
+  void tell_apart(std::vector<std::string>& faults) const {
+    faults.insert(faults.end(), wrong_.named.begin(), wrong_.named.end());
+    for (const std::string& name : missing_.named) faults.push_back(looked_in() + ": missing tensor " + name);
+    for (const std::string& name : unexpected_.named)
+      faults.push_back(container_.place(*container_.find(name)) + ": " + std::string(kUnexpected));
   }
 
   Error faults() const {
+    if (options_.faults != nullptr) tell_apart(*options_.faults);
     if (wrong_.count + missing_.count + unexpected_.count == 1) return Error(fault_, the_only_one());
     std::string message;
     const std::string file = looked_in();

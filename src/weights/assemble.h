@@ -8,6 +8,9 @@
 // Spec       containers.md A.2 rule 11, A.4, A.5
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/cancel.h"
 #include "base/result.h"
 #include "container/container.h"
@@ -19,6 +22,7 @@ namespace manyspan {
 struct AssembleOptions {
   bool scan = true;  // look for numbers that are not finite
   const Cancel* cancel = nullptr;
+  std::vector<std::string>* faults = nullptr;  // takes every fault apart, each with its file and tensor
 };
 
 // The container must outlive the weights.

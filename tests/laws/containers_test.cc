@@ -56,6 +56,11 @@ TEST_P(Containers, LosslessGgufGivesTheSameBits) {
   for (const ContainerCopy& copy : gguf_copies(GetParam().model, folder.path())) expect_same_bits(copy);
 }
 
+TEST_P(Containers, ConversionsGiveTheSameBits) {
+  const TemporaryFolder folder;
+  for (const ContainerCopy& copy : converted_copies(GetParam().model, folder.path())) expect_same_bits(copy);
+}
+
 INSTANTIATE_TEST_SUITE_P(Laws, Containers, testing::ValuesIn(law_cases()), law_name);
 
 }  // namespace

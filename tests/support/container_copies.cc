@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 
+#include "convert/convert.h"
 #include "engine/gguf_trial.h"
 #include "tests/support/model_rig.h"
 
@@ -151,6 +152,27 @@ std::vector<ContainerCopy> gguf_copies(const std::string& model, const std::stri
   copies.push_back(
       {"from one family to the other",
        GgufCopy(there->weights, true).write(into + "/back", gguf_keys_of(model, original, true))});
+  return copies;
+}
+
+std::vector<ContainerCopy> converted_copies(const std::string& model, const std::string& into) {
+  std::vector<ContainerCopy> copies;
+  const auto add = [&](const std::string& what, const std::string& from, const std::string& to,
+                       std::uint64_t shard_bytes) {
+    const auto report = convert(from, into + "/" + to, {.shard_bytes = shard_bytes});
+    CHECK(report.ok() && report.value().finished, "a model that can be converted");
+    const bool gguf = to.ends_with(".gguf");
+    copies.push_back({what, gguf ? report.value().files[0] : into + "/" + to});
+    return report.value();
+  };
+  const std::uint64_t bytes = add("converted to a GGUF", model, "one.gguf", 0).bytes;
+  const std::string one = copies[0].path;
+  const auto split = add("converted to a split set", model, "three.gguf", bytes * 2 / 5);
+  CHECK(split.files.size() == 3, "a set of three");
+  add("from the GGUF back", one, "back", 0);
+  add("from the set back, in shards", copies[1].path, "shards", bytes * 2 / 5);
+  add("from that to a GGUF once more", copies[3].path, "again.gguf", 0);
+  add("safetensors written again", model, "same", bytes / 2);
   return copies;
 }
 

@@ -16,4 +16,7 @@ struct ContainerCopy {
 std::vector<ContainerCopy> safetensors_copies(const std::string& folder, const std::string& into);
 std::vector<ContainerCopy> gguf_copies(const std::string& folder, const std::string& into);
 
+// The same by conversions: to a GGUF, to a split set of three, and from both back.
+std::vector<ContainerCopy> converted_copies(const std::string& folder, const std::string& into);
+
 }  // namespace manyspan::test

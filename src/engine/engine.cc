@@ -77,6 +77,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   r.places = TRY(Places::open(options, *table, c, *r.device, limits));
   limits.flights = r.places->flights();
   r.engram_tables.emplace(c.weights, c.blueprint);
+  TRY(r.engram_tables->check());
   r.pipeline = TRY(Pipeline::create(r.places->placement(), r.places->list(), *r.device,
                                     {c.blueprint, c.schedule, *r.engram_tables}, limits));
   r.sessions = std::make_unique<Sessions>(*r.pipeline, c.blueprint, c.engram_map ? &*c.engram_map : nullptr);

@@ -27,6 +27,10 @@ class EngramTables {
     }
   }
 
+  // Whether every table is stored in the one way that rows are gathered from. unsupported: it is not
+  Result<void> check() const;
+
+  // Requires   check() to hold
   // `rows`: [tokens · columns] row numbers of the table of the `layer`-th Engram layer, each below its row count.
   // Shared out among `workers`, since most of it is waiting for memory.
   Result<void> gather(std::size_t layer, std::span<const std::int64_t> rows, Rows<std::uint8_t> packed,

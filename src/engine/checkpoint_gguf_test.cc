@@ -4,6 +4,7 @@
 
 #include "base/temporary_folder.h"
 #include "engine/checkpoint.h"
+#include "engine/engine.h"
 #include "engine/gguf_trial.h"
 
 #ifdef MANYSPAN_SOURCE_DIR
@@ -69,6 +70,30 @@ TEST(CheckpointGguf, TheTokenizerComesFromTheKeysAndNoFileBesideIsLookedAt) {
               bundled->tokenizer->encode("In the beginning, 42!", true));
     EXPECT_FALSE(c.defaults.thinking_said);
   }
+}
+
+TEST(CheckpointGguf, AnEngramTableOfATypeThatIsNotServedIsRefusedWhenAnEngineOpensIt) {
+  const TemporaryFolder folder;
+  GgufCopy copy(official().weights, false);
+  const auto of_table = [](const OwnedTensor& t, const char* plane) {
+    return t.name.ends_with(std::string("engram_embd.") + plane);
+  };
+  ASSERT_GT(std::erase_if(copy.tensors, [&](const OwnedTensor& t) { return of_table(t, "scale"); }), 0u);
+  for (OwnedTensor& t : copy.tensors) {
+    if (!of_table(t, "weight")) continue;
+    const StoredBlock block = block_of(StoredType::q8_0);
+    t.type = StoredType::q8_0;
+    t.data.assign(static_cast<std::size_t>(t.shape[0] * t.shape[1] / block.elements * block.bytes), {});
+  }
+  const std::string path = copy.write(folder / "m", gguf_keys_of(kTiny, official(), false));
+  EXPECT_EQ(refusal(path), "accepted") << "its tensors can be looked at";
+  const auto engine = Engine::open({.model = path});
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.error().fault(), Fault::unsupported);
+  const std::string& said = engine.error().message();
+  EXPECT_TRUE(said.starts_with(path + ": tensor blk.")) << said;
+  EXPECT_NE(said.find("engram_embd.weight: an Engram table stored as Q8_0 is not served yet"), said.npos)
+      << said;
 }
 
 TEST(CheckpointGguf, KeysThatContradictEachOtherAreRefusedByName) {

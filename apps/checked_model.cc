@@ -31,10 +31,26 @@ void take_capabilities(CheckedModel& model, const Weights& weights) {
   }
 }
 
+// Loading stacks the experts of a layer, so it wants them in one encoding.
+void note_mixed_experts(CheckedModel& model, const Weights& weights) {
+  for (const Slot& slot : weights.slots()) {
+    for (std::int32_t e = 1; e < slot.matrices && weights.find(slot.role, slot.layer) != nullptr; ++e) {
+      const MatrixSource &first = weights.at(slot.role, slot.layer),
+                         &m = weights.at(slot.role, slot.layer, e);
+      if (m.encoding == first.encoding) continue;
+      model.notes.push_back(m.place + ": " + std::string(name(m.encoding)) +
+                            ", where the layer's first expert has " + std::string(name(first.encoding)) +
+                            ", is not served yet");
+      break;
+    }
+  }
+}
+
 void take_whole(CheckedModel& model, std::unique_ptr<Checkpoint> checkpoint) {
   model.what = layers_text(checkpoint->blueprint);
   model.notes = checkpoint->warnings;
   take_capabilities(model, checkpoint->weights);
+  note_mixed_experts(model, checkpoint->weights);
   if (!checkpoint->tokenizer) model.off.push_back("text: no tokenizer");
   model.container = checkpoint->container.get();
   model.weights = &checkpoint->weights;

@@ -53,6 +53,9 @@ std::string as_text(const ConvertReport& report) {
                         shown_bytes(static_cast<std::int64_t>(kind.bytes_after)));
   }
   for (const std::string& note : report.notes) text += one_line(note) + "\n";
+  if (report.resumed_bytes > 0)
+    text += shown_bytes(static_cast<std::int64_t>(report.resumed_bytes)) +
+            " of it were there from an earlier call\n";
   for (const std::string& file : report.files) text += "wrote " + one_line(file) + "\n";
   return text + shown_bytes(static_cast<std::int64_t>(report.bytes)) + "\n";
 }
@@ -119,7 +122,12 @@ class Convert final : public Command {
       bar.show(static_cast<std::int64_t>(p.done_bytes), static_cast<std::int64_t>(p.total_bytes));
     };
     const ConvertReport report = TRY(convert(in_, out_, options));
-    if (!report.finished) return {};
+    if (!report.finished) {
+      if (!common.quiet)
+        write_error(
+            fmt::format("{}: interrupted; the same command goes on with what is there\n", one_line(out_)));
+      return {};
+    }
     return write_output(common.json ? json_text(as_json(report)) : as_text(report));
   }
 

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <exception>
 #include <fmt/core.h>
+#include <sys/resource.h>
 
 #include "apps/command.h"
 #include "apps/config_file.h"
@@ -65,7 +66,16 @@ Result<void> settle_and_run(CLI::App& program, CLI::App& subcommand, Command& co
   return of_file(std::move(done).error()).within(subcommand.get_name()).within(config);
 }
 
+// A model may have hundreds of files, and the usual limit is for programs that wait on descriptors with select().
+void allow_many_files() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int run(int argc, char** argv) {
+  allow_many_files();
   Cancel cancel;
   watch_interrupts(cancel);
   Shared shared;

@@ -32,7 +32,7 @@ class Verify final : public Command {
             "  manyspan verify DIR --write-manifest DIR.sha256\n"
             "  manyspan verify DIR --manifest DIR.sha256",
             "The exit status is 0 where all is good and 3 where something is not; findings are told first.\n"
-            "A manifest is what sha256sum writes, with names relative to the model's folder."};
+            "A manifest is what sha256sum writes, with names relative to the model's folder.\n\n"};
   }
 
   void declare(CLI::App& options) override {
@@ -43,7 +43,10 @@ class Verify final : public Command {
     options.add_option("--write-manifest", write_, "Write the SHA-256 of the model's files, if all is good")
         ->type_name("FILE")
         ->check(not_empty());
-    options.add_option("--sample", sample_, "The share of numbers that is read; scales always are")
+    options
+        .add_option(
+            "--sample", sample_,
+            "The share of each large tensor that is read; all of a small one, and every scale, always are")
         ->type_name("FRACTION")
         ->check(decimal_number(1e-6, 1));
     options.add_option("--threads", threads_, "Threads that read; left out: one for each core")

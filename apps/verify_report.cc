@@ -17,12 +17,20 @@ std::string counted(std::size_t count, const std::string& one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
+double percent_read(const VerifyReport& report) {
+  return report.tensor_bytes == 0
+             ? 100
+             : 100 * static_cast<double>(report.read.bytes) / static_cast<double>(report.tensor_bytes);
+}
+
 std::string values_line(const VerifyReport& report) {
   const ReadThrough& read = report.read;
   const std::string share =
-      report.sample < 1 ? fmt::format(" ({} of the codes, all scales)", report.sample) : "";
-  return fmt::format("values: {} numbers and {} scales looked at{}, {} bad\n", read.values, read.scales,
-                     share, read.bad == 0 ? "none" : std::to_string(read.bad));
+      report.sample < 1 ? fmt::format(" ({:.3g} % of the bytes)", percent_read(report)) : "";
+  const bool more =
+      std::any_of(read.findings.begin(), read.findings.end(), [](const Finding& f) { return f.more; });
+  return fmt::format("values: {} numbers and {} scales looked at{}, {}{} bad\n", read.values, read.scales,
+                     share, more ? "at least " : "", read.bad == 0 ? "none" : std::to_string(read.bad));
 }
 
 }  // namespace
@@ -52,9 +60,10 @@ std::string as_text(const VerifyReport& report, std::size_t most) {
                         counted(report.manifest_files, "file"), one_line(report.manifest));
   }
   if (!report.written.empty()) text += fmt::format("manifest: written to {}\n", one_line(report.written));
-  text += fmt::format("read: {} in {:.3f} s, {:.2f} GB/s, {}\n", shown_bytes(report.read.bytes),
-                      report.read.seconds, gigabytes_a_second(report.read),
-                      counted(static_cast<std::size_t>(report.read.threads), "thread"));
+  if (report.read.bytes > 0)
+    text += fmt::format("read: {} in {:.3f} s, {:.2f} GB/s, {}\n", shown_bytes(report.read.bytes),
+                        report.read.seconds, gigabytes_a_second(report.read),
+                        counted(static_cast<std::size_t>(report.read.threads), "thread"));
   return text +
          fmt::format("{}: {}\n", one_line(report.path), count == 0 ? "good" : counted(count, "finding"));
 }

@@ -3,15 +3,21 @@
 
     tools/draw_trace.py trace.json 0 400 > picture.svg        # from the first to the last millisecond, counted from the start
 """
+import argparse
 import json
-import sys
 
 WIDTH, ROW, LEFT, TOP = 960, 22, 64, 8
 
 
 def main():
-    path, first, last = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-    events = json.load(open(path))["traceEvents"]
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("trace", metavar="TRACE")
+    p.add_argument("first", metavar="FIRST", type=float, help="milliseconds from the start")
+    p.add_argument("last", metavar="LAST", type=float)
+    a = p.parse_args()
+    first, last = a.first, a.last
+    with open(a.trace) as file:
+        events = json.load(file)["traceEvents"]
     stages = {}
     for e in events:
         if e["ph"] == "M" and e["args"]["name"].endswith(" main"):

@@ -109,6 +109,12 @@ inline Json::Json(const char* value) : state_(std::string(value)) {}
 inline Json::Json(Array items) : state_(std::move(items)) {}
 inline Json::Json(Object members) : state_(std::move(members)) {}
 
+// A list of the numbers.
+template <class Number>
+Json json_list(const std::vector<Number>& numbers) {
+  return Json::Array(numbers.begin(), numbers.end());
+}
+
 enum class DuplicateKeys {
   refuse,
   last_wins,  // the value of the last, in the place of the first

@@ -7,6 +7,7 @@
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "convert/beside.h"
 #include "convert/files.h"
 #include "convert/model_keys.h"
 #include "convert/output.h"
@@ -30,7 +31,7 @@ std::vector<std::string> files_read(const Checkpoint& c) {
     for (const char* name :
          {"config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json",
           "engram_token_map.json", "model.safetensors.index.json"})
-      files.push_back(folder + "/" + name);
+      files.push_back(path_beside(c, name));
   }
   return files;
 }
@@ -60,7 +61,8 @@ class Conversion {
       side_.push_back({"model.safetensors.index.json", index_of(files_, place_)});
     }
     for (const ResultFile& file : files_) report_.bytes += file.bytes;
-    TRY(check_place(place_, files_.size(), files_read(c_), options_.overwrite));
+    read_ = known_files(files_read(c_));
+    TRY(check_place(place_, files_.size(), read_, options_.overwrite));
     return write();
   }
 
@@ -73,32 +75,49 @@ class Conversion {
     for (std::size_t i = 0; i < c_.container->files(); ++i) {
       struct stat facts {};
       ::stat(c_.container->file_path(i).c_str(), &facts);
-      text += std::to_string(facts.st_size) + "," + std::to_string(facts.st_mtim.tv_sec) + "," +
-              std::to_string(facts.st_mtim.tv_nsec) + ";";
+      text += std::to_string(facts.st_ino) + "," + std::to_string(facts.st_size) + "," +
+              std::to_string(facts.st_mtim.tv_sec) + "," + std::to_string(facts.st_mtim.tv_nsec) + ";";
     }
     return std::uint64_t{crc32c(bytes_of(text))} << 20 ^ text.size();
   }
 
   Result<ConvertReport> write() {
-    // Before anything is made: what is there of an earlier call is counted as room once it is known.
-    std::error_code unknown;
-    const bool resumed = std::filesystem::exists(place_.partial(), unknown) && !options_.restart;
-    if (!resumed) TRY(check_room(place_, report_.bytes));
+    TRY(check_room(place_, report_.bytes));
     Output output = TRY(Output::open(place_.partial(), fingerprint(), options_.restart));
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      const std::uint64_t from = TRY(output.take_up(place_.file_name(i, files_.size())));
-      report_.resumed_bytes += from;
-      if (resumed && i == 0) TRY(check_room(place_, report_.bytes - from));
-      if (!TRY(write_one(output, files_[i], from))) return std::move(report_);
+      const auto from = TRY(output.take_up(place_.file_name(i, files_.size()), options_.cancel));
+      if (!from) return std::move(report_);
+      report_.resumed_bytes += *from;
+      if (!TRY(write_one(output, files_[i], *from))) return std::move(report_);
     }
     for (const SideFile& file : side_) TRY(put(output, file));
-    TRY(put_in_place(place_, output.files(), files_.size()));
+    output.keep_only(names());
+    TRY(check_result(output));
+    TRY(check_place(place_, files_.size(), read_, options_.overwrite));
+    TRY(put_in_place(place_, output.files(), files_.size(), options_.overwrite));
     output.remove();
     for (std::size_t i = 0; i < files_.size(); ++i)
       report_.files.push_back(place_.final_path(i, files_.size()));
     for (const SideFile& file : side_) report_.files.push_back(place_.out + "/" + file.name);
     report_.finished = true;
     return std::move(report_);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < files_.size(); ++i) names.push_back(place_.file_name(i, files_.size()));
+    for (const SideFile& file : side_) names.push_back(file.name);
+    return names;
+  }
+
+  // Nothing is put in its place that this program does not open.
+  Result<void> check_result(const Output& output) const {
+    const bool gguf = place_.target == Target::gguf;
+    const auto opened =
+        Checkpoint::open(gguf ? output.path(place_.file_name(0, files_.size())) : output.files());
+    if (opened.ok()) return {};
+    return Error(Fault::unsupported,
+                 place_.out + ": not written, since it would not open: " + opened.error().message());
   }
 
   // False where it was cancelled.
@@ -133,24 +152,18 @@ class Conversion {
   const ConvertOptions& options_;
   std::vector<ResultFile> files_;
   std::vector<SideFile> side_;
+  std::vector<ReadFile> read_;
   ConvertReport report_;
   std::uint64_t done_ = 0;
 };
-
-// What a file says wrongly is no mistake of whoever names it.
-Error of_input(const Error& error, const Cancel* cancel) {
-  const bool cancelled = cancel != nullptr && cancel->requested();
-  return error.fault() == Fault::invalid && !cancelled ? Error(Fault::corrupt, error.message()) : error;
-}
 
 }  // namespace
 
 Result<ConvertReport> convert(const std::string& in, const std::string& out, const ConvertOptions& options) {
   try {
     Place place = TRY(place_of(out));
-    const auto checkpoint = Checkpoint::open(in, options.cancel);
-    if (!checkpoint.ok()) return of_input(checkpoint.error(), options.cancel);
-    return Conversion(*checkpoint.value(), std::move(place), options).run();
+    const auto checkpoint = TRY(Checkpoint::open(in, options.cancel));
+    return Conversion(*checkpoint, std::move(place), options).run();
   } catch (const std::bad_alloc&) {
     return Error(Fault::exhausted, in + ": no memory to convert it");
   }

@@ -1,6 +1,7 @@
 #include "convert/convert.h"
 
 #include "convert/convert_trial.h"
+#include "engine/gguf_trial.h"
 #include "weights/plain.h"
 
 namespace manyspan {
@@ -80,6 +81,52 @@ TEST(Convert, SafetensorsWrittenAgainKeepFp8AsItIs) {
   EXPECT_EQ(whole_file(folder / "same/generation_config.json"),
             whole_file(kBundledModel + "/generation_config.json"));
   EXPECT_EQ(whole_file(folder / "same/tokenizer.json"), whole_file(kBundledModel + "/tokenizer.json"));
+}
+
+TEST(Convert, WhatAModelSaysOfSamplingAndThinkingGoesAlong) {
+  const TemporaryFolder folder;
+  converted(kBundledModel, folder / "m.gguf");
+  converted(folder / "m.gguf", folder / "again.gguf");
+  converted(folder / "again.gguf", folder / "back");
+  EXPECT_EQ(whole_file(folder / "back/generation_config.json"),
+            whole_file(kBundledModel + "/generation_config.json"));
+  const GenerationDefaults before = Checkpoint::open(kBundledModel).value()->defaults;
+  ASSERT_TRUE(before.thinking_said);
+  for (const char* name : {"m.gguf", "again.gguf", "back"}) {
+    const GenerationDefaults after = Checkpoint::open(folder / name).value()->defaults;
+    EXPECT_EQ(after.thinking, before.thinking);
+    EXPECT_EQ(after.temperature, before.temperature);
+    EXPECT_EQ(after.thinking_said, before.thinking_said);
+  }
+}
+
+// One projection of one layer is of another type, first or last, so that config.json can say no one type for all.
+TEST(Convert, ExpertsOfSeveralTypesMakeAFolderThatOpens) {
+  for (const LayerId layer : {LayerId{0}, LayerId{3}}) {
+    const TemporaryFolder folder;
+    const auto official = Checkpoint::open(kBundledModel).value();
+    GgufCopy copy(official->weights, false);
+    const Encoding q8 = Encoding::q8_0;
+    int changed = 0;
+    for (OwnedTensor& t : copy.tensors) {
+      const bool experts = t.name.find("_exps.") != std::string::npos;
+      if (!experts) continue;
+      const bool other = t.name == gguf_name(Role::expert_w1, layer);
+      const StoredType type = other ? StoredType::q8_0 : StoredType::mxfp4_ggml;
+      std::int64_t elements = 1;
+      for (const std::int64_t dim : t.shape) elements *= dim;
+      t.type = type;
+      t.data.assign(static_cast<std::size_t>(elements / 32 * block_of(type).bytes), std::byte{0});
+      changed += other;
+    }
+    ASSERT_EQ(changed, 1);
+    const std::string path = copy.write(folder / "m", gguf_keys_of(kBundledModel, *official, false));
+    converted(path, folder / "back");
+    const auto back = Checkpoint::open(folder / "back");
+    ASSERT_TRUE(back.ok()) << back.error().message();
+    EXPECT_EQ(back.value()->weights.at(Role::expert_w2, layer).encoding, Encoding::mxfp4);
+    EXPECT_NE(back.value()->weights.at(Role::expert_w1, layer).encoding, q8);
+  }
 }
 
 TEST(Convert, NoFileIsLargerThanAskedUnlessATensorIs) {

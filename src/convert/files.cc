@@ -100,8 +100,8 @@ class Maker {
       if (shared > 1) {
         CHECK(t.plane.making == Making::copy_scales, "only scales are shared by rows");
         std::memcpy(out.data(), w.scales, bytes);
-      } else if (auto done = make_rows(t.plane, w, out); !done.ok()) {
-        return std::move(done).error().within("rows from " + std::to_string(first) + " on").within(m.place);
+      } else if (auto done = make_rows(t.plane, w, first, out); !done.ok()) {
+        return std::move(done).error().within(m.place);
       }
       rows.advise(weights_, Access::done);
       if (!TRY(give(out))) return false;

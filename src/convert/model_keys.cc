@@ -1,34 +1,29 @@
 #include "convert/model_keys.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
-#include "base/file.h"
-#include "engine/model_folder.h"
+#include "convert/beside.h"
+#include "engine/generation_config.h"
 #include "spec/config_text.h"
 #include "spec/gguf_blueprint.h"
 #include "spec/gguf_keys.h"
 #include "text/tokenizer_keys.h"
 
 namespace manyspan {
+
+Result<std::optional<std::string>> generation_config_of(const Checkpoint& c) {
+  if (c.container->format() != ContainerFormat::gguf) return text_beside(c, "generation_config.json");
+  const Json* text = c.container->metadata().find(kGenerationConfigKey);
+  if (text == nullptr) return std::optional<std::string>();
+  return std::optional(*text->string());  // opening it has looked at the kind
+}
+
 namespace {
 
-constexpr std::uint64_t kMostText = std::uint64_t{256} << 20;
 constexpr std::int64_t kUnusedToken = 5;
 
 bool is_gguf(const Checkpoint& c) { return c.container->format() == ContainerFormat::gguf; }
-
-std::string beside(const Checkpoint& c, const char* name) {
-  return (std::filesystem::path(model_folder_of(c.path)) / name).string();
-}
-
-// The file's text; empty where the folder has none.
-Result<std::string> optional_file(const Checkpoint& c, const char* name) {
-  auto text = read_file(beside(c, name), kMostText);
-  if (!text.ok() && text.error().fault() == Fault::not_found) return std::string();
-  return text;
-}
 
 std::vector<std::int32_t> token_map_of(const Checkpoint& c) {
   std::vector<std::int32_t> map;
@@ -42,7 +37,8 @@ Result<Json> tokenizer_keys_of(const Checkpoint& c) {
   Json keys = Json::Object{};
   if (!c.tokenizer) return keys;
   if (!is_gguf(c)) {
-    keys = TRY(text::tokenizer_keys(TRY(optional_file(c, "tokenizer.json")), beside(c, "tokenizer.json")));
+    keys = TRY(text::tokenizer_keys(TRY(text_beside(c, "tokenizer.json")).value_or(""),
+                                    path_beside(c, "tokenizer.json")));
   } else {
     for (const JsonMember& m : *c.container->metadata().object()) {
       if (m.key.starts_with("tokenizer.") && !m.key.ends_with("_token_id")) keys.set(m.key, m.value);
@@ -132,9 +128,9 @@ void add_value(GgufKeys& keys, const std::string& key, const Json& value) {
 // Whether the text is put between these tokens, as the folder's tokenizer_config.json says it.
 Result<void> add_ends(const Checkpoint& c, Json& keys) {
   Json config = Json::Object{};
-  if (const std::string text = TRY(optional_file(c, "tokenizer_config.json")); !text.empty()) {
-    auto read = parse_json(text);
-    if (!read.ok()) return std::move(read).error().within(beside(c, "tokenizer_config.json"));
+  if (const auto text = TRY(text_beside(c, "tokenizer_config.json"))) {
+    auto read = parse_json(*text);
+    if (!read.ok()) return std::move(read).error().within(path_beside(c, "tokenizer_config.json"));
     config = std::move(read).value();
   }
   for (const char* key : {"add_bos_token", "add_eos_token"}) {
@@ -152,6 +148,7 @@ Result<GgufKeys> gguf_keys_of(const Checkpoint& c, const ConvertPlan& plan) {
   const Blueprint& b = c.blueprint;
   Json keys = gguf_keys(b, token_map_of(c));
   keys.set("general.quantization_version", 2);
+  if (const auto defaults = TRY(generation_config_of(c))) keys.set(kGenerationConfigKey, *defaults);
   const Json tokenizer = TRY(tokenizer_keys_of(c));
   for (const JsonMember& m : *tokenizer.object()) keys.set(m.key, m.value);
   keys.set("tokenizer.ggml.bos_token_id", b.bos_token);

@@ -4,7 +4,7 @@
 // Spec       containers.md A.4, B.4, B.8
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +18,9 @@ namespace manyspan {
 
 // All keys of the first part. They are read again, and must give the checkpoint's numbers.
 Result<GgufKeys> gguf_keys_of(const Checkpoint& checkpoint, const ConvertPlan& plan);
+
+// The text of generation_config.json, from the file or from a GGUF's key; nothing where neither is there.
+Result<std::optional<std::string>> generation_config_of(const Checkpoint& checkpoint);
 
 struct SideFile {
   std::string name, text;

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/cancel.h"
 #include "base/result.h"
 
 namespace manyspan {
@@ -26,8 +28,9 @@ class Output {
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
 
-  // Bytes of the file that an earlier call left and that are still as it left them; all beyond them is gone.
-  Result<std::uint64_t> take_up(const std::string& name);
+  // Bytes of the file that an earlier call left and that are still as it left them; all beyond them is gone. Nothing
+  // where it was cancelled while they were compared: then all is as it was.
+  Result<std::optional<std::uint64_t>> take_up(const std::string& name, const Cancel* cancel);
 
   // The next bytes of the file that take_up() opened.
   Result<void> append(Bytes bytes);
@@ -36,6 +39,9 @@ class Output {
   Result<void> mark();
 
   std::string path(const std::string& name) const { return folder_ + "/files/" + name; }
+
+  // Removes whatever else a killed call left among the files.
+  void keep_only(const std::vector<std::string>& names) const;
 
   // `files` itself, to be moved away; and the rest of the folder, once they are.
   std::string files() const { return folder_ + "/files"; }

@@ -25,15 +25,24 @@ struct Place {
 
 Result<Place> place_of(const std::string& out);
 
-// Before anything is written. `read`: every file and folder of the input.
-Result<void> check_place(const Place& place, std::size_t files, const std::vector<std::string>& read,
+// A file or folder of the input, known again under any other name.
+struct ReadFile {
+  std::string path;
+  std::uint64_t device, number;
+};
+// Those of the paths that are there.
+std::vector<ReadFile> known_files(const std::vector<std::string>& paths);
+
+// Before anything is written, and once more before the result is put there. `read`: every file and folder of the input.
+Result<void> check_place(const Place& place, std::size_t files, const std::vector<ReadFile>& read,
                          bool overwrite);
 
-// `more_bytes` have room on the disk that the result goes to.
-Result<void> check_room(const Place& place, std::uint64_t more_bytes);
+// A result of `bytes` has room on its disk. What an earlier call left in the partial folder takes some of it already.
+Result<void> check_room(const Place& place, std::uint64_t bytes);
 
 // Moves `files` of the partial folder to where they belong. A split set's first part comes last: until then nothing
-// opens.
-Result<void> put_in_place(const Place& place, const std::string& files, std::size_t count);
+// opens. Without `overwrite` nothing is replaced, also where it came there just now; with it, a set of the same name that
+// has another number of parts goes.
+Result<void> put_in_place(const Place& place, const std::string& files, std::size_t count, bool overwrite);
 
 }  // namespace manyspan

@@ -1,6 +1,8 @@
 #include "convert/places.h"
 
+#include <functional>
 #include <unistd.h>
+#include <utility>
 
 #include "convert/convert_trial.h"
 
@@ -85,6 +87,108 @@ TEST(Places, NamesThatAreNoneAreRefused) {
   }
   EXPECT_NE(refused(kTinyModel, folder / "m.safetensors").find("are written as a folder"), std::string::npos);
   EXPECT_NE(refused(kTinyModel, folder / "no/m.gguf").find("there is no folder"), std::string::npos);
+}
+
+// At the last byte, when the place has been looked at long ago.
+ConvertOptions then(std::function<void()> act, ConvertOptions options = {}) {
+  options.progress = [act, done = false](const ConvertProgress& p) mutable {
+    if (p.done_bytes < p.total_bytes || std::exchange(done, true)) return;
+    act();
+  };
+  return options;
+}
+
+TEST(Places, WhatComesThereMeanwhileIsNotReplaced) {
+  const TemporaryFolder folder;
+  const auto put = [&](const char* name) { return [&, name] { folder.put(name, "mine"); }; };
+  EXPECT_NE(refused(kTinyModel, folder / "m.gguf", then(put("m.gguf"))).find("is there already"),
+            std::string::npos);
+  EXPECT_EQ(whole_file(folder / "m.gguf"), "mine");
+  const auto put_folder = [&] {
+    fs::create_directory(folder / "m");
+    folder.put("m/thesis.txt", "mine");
+  };
+  EXPECT_NE(refused(kTinyModel, folder / "m", then(put_folder)), "accepted");
+  EXPECT_EQ(whole_file(folder / "m/thesis.txt"), "mine");
+}
+
+TEST(Places, AnInputThatIsMovedThereMeanwhileIsNotReplaced) {
+  const TemporaryFolder folder;
+  converted(kTinyModel, folder / "in.gguf");
+  const std::string bytes = whole_file(folder / "in.gguf");
+  const auto move = [&](const char* from, const char* to) {
+    return [&, from, to] { fs::rename(folder / from, folder / to); };
+  };
+  for (const bool overwrite : {false, true}) {
+    const auto said =
+        refused(folder / "in.gguf", folder / "m.gguf",
+                then(move("in.gguf", "m.gguf"), {.quantize = StoredType::q8_0, .overwrite = overwrite}));
+    EXPECT_NE(said, "accepted");
+    EXPECT_TRUE(whole_file(folder / "m.gguf") == bytes);
+    fs::rename(folder / "m.gguf", folder / "in.gguf");
+    fs::remove_all(folder / "m.gguf.partial");
+  }
+  copy_of_model(kTinyModel, folder / "in");
+  EXPECT_NE(refused(folder / "in", folder / "m", then(move("in", "m"), {.overwrite = true})), "accepted");
+  EXPECT_EQ(whole_folder(folder / "m").size(), whole_folder(kTinyModel).size());
+}
+
+TEST(Places, TheInputIsNotDamagedFromThePartialFolderEither) {
+  const TemporaryFolder folder;
+  converted(kTinyModel, folder / "in.gguf");
+  const std::string bytes = whole_file(folder / "in.gguf");
+  const std::string partial = folder / "m.gguf.partial";
+  const auto fresh = [&](const std::string& files) {
+    fs::remove_all(partial);
+    fs::create_directory(partial);
+    if (!files.empty()) fs::create_directory(partial + "/" + files);
+  };
+  for (const bool restart : {false, true}) {
+    for (const bool soft : {false, true}) {
+      fresh("files");
+      soft ? fs::create_symlink(folder / "in.gguf", partial + "/journal")
+           : fs::create_hard_link(folder / "in.gguf", partial + "/journal");
+      EXPECT_NE(refused(folder / "in.gguf", folder / "m.gguf", {.restart = restart}), "accepted");
+      EXPECT_TRUE(whole_file(folder / "in.gguf") == bytes);
+    }
+    fresh("");
+    folder.put("m.gguf.partial/journal", "");
+    fs::create_directory(folder / "elsewhere");
+    fs::create_directory_symlink(folder / "elsewhere", partial + "/files");
+    EXPECT_NE(refused(folder / "in.gguf", folder / "m.gguf", {.restart = restart}), "accepted");
+    EXPECT_TRUE(fs::is_empty(folder / "elsewhere"));
+    fresh("files");
+    folder.put("m.gguf.partial/journal", "");
+    fs::copy(folder / "in.gguf", partial + "/files/m.gguf");
+    EXPECT_NE(refused(partial + "/files/m.gguf", folder / "m.gguf", {.restart = restart}), "accepted");
+    EXPECT_TRUE(whole_file(partial + "/files/m.gguf") == bytes);
+  }
+}
+
+TEST(Places, AFolderOfTheNameThatNoConversionMadeIsNotThrownAway) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "my.partial/files");
+  folder.put("my.partial/journal", "diary");
+  folder.put("my.partial/files/photo.jpg", "mine");
+  for (const bool restart : {false, true})
+    EXPECT_NE(refused(kTinyModel, folder / "my", {.restart = restart}).find("no conversion left it"),
+              std::string::npos);
+  EXPECT_EQ(whole_file(folder / "my.partial/files/photo.jpg"), "mine");
+  EXPECT_EQ(whole_file(folder / "my.partial/journal"), "diary");
+}
+
+TEST(Places, ASetOfAnotherNumberOfPartsIsThereAlreadyAndGoesWhenAsked) {
+  const TemporaryFolder folder;
+  converted(kTinyModel, folder / "m.gguf", {.shard_bytes = 600'000});
+  folder.put("m-00001-of-x0004.gguf", "of another name");
+  EXPECT_NE(refused(kTinyModel, folder / "m.gguf", {.shard_bytes = 1'200'000}).find("is there already"),
+            std::string::npos);
+  const ConvertReport fewer =
+      converted(kTinyModel, folder / "m.gguf", {.shard_bytes = 1'200'000, .overwrite = true});
+  EXPECT_EQ(whole_folder(folder.path()).size(), fewer.files.size() + 1);
+  EXPECT_TRUE(Checkpoint::open(fewer.files[0]).ok());
+  converted(kTinyModel, folder / "m.gguf", {.overwrite = true});
+  EXPECT_EQ(whole_folder(folder.path()).size(), 2u);
 }
 
 TEST(Places, ADiskWithoutRoomIsToldWithBothNumbers) {

@@ -38,7 +38,7 @@ struct Planner {
     for (std::int32_t e = 1; e < slot.matrices; ++e) {
       const MatrixSource& m = weights.at(slot.role, slot.layer, e);
       if (m.encoding == first.encoding) continue;
-      if (target == Target::gguf) return mixed(slot, first, m);
+      if (target == Target::gguf) return mixed(first, m);
     }
     if (target == Target::gguf) {
       std::vector<const MatrixSource*> all;
@@ -55,7 +55,7 @@ struct Planner {
     return {};
   }
 
-  Error mixed(const Slot&, const MatrixSource& a, const MatrixSource& b) const {
+  static Error mixed(const MatrixSource& a, const MatrixSource& b) {
     return Error(Fault::unsupported, b.place + ": " + std::string(name(b.encoding)) + ", but " + a.place +
                                          " is " + std::string(name(a.encoding)) +
                                          ": in a GGUF the experts of a layer are one tensor of one type");

@@ -1,6 +1,8 @@
 #include "convert/quantise.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace {
 constexpr std::int64_t kCols = 32;
 
 Error beyond(std::size_t column, float number, std::string_view what) {
-  return Error(Fault::unsupported, "column " + std::to_string(column) + " is " + std::to_string(number) +
+  return Error(Fault::unsupported, "column " + std::to_string(column) + " is " + shown_number(number) +
                                        ", beyond what " + std::string(what) + " holds");
 }
 
@@ -74,6 +76,12 @@ std::span<const StoredType> quantisable_types() {
   static constexpr StoredType kTypes[] = {StoredType::q8_0, StoredType::q4_0, StoredType::mxfp4_ggml,
                                           StoredType::f16, StoredType::bf16};
   return kTypes;
+}
+
+std::string shown_number(float number) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return {digits.data(), end};
 }
 
 Result<void> quantise_row(StoredType type, std::span<const float> row, std::byte* out) {

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "container/stored_type.h"
@@ -23,6 +24,9 @@ namespace manyspan {
 
 // MXFP4 as ggml's blocks.
 std::span<const StoredType> quantisable_types();
+
+// For messages: the shortest digits that give the same number.
+std::string shown_number(float number);
 
 // Requires whole blocks and room for them.
 Result<void> quantise_row(StoredType type, std::span<const float> row, std::byte* out);

@@ -127,7 +127,7 @@ Result<void> put_numbers(StoredType type, const float* row, std::int64_t cols, s
   for (std::int64_t c = 0; c < cols; ++c) {
     const Bf16 narrow = to_bf16(row[c]);
     if (to_float(narrow) != row[c]) {
-      return Error(Fault::unsupported, "column " + std::to_string(c) + " is " + std::to_string(row[c]) +
+      return Error(Fault::unsupported, "column " + std::to_string(c) + " is " + shown_number(row[c]) +
                                            ", which BF16 does not hold");
     }
     std::memcpy(out + c * 2, &narrow, sizeof narrow);
@@ -135,13 +135,13 @@ Result<void> put_numbers(StoredType type, const float* row, std::int64_t cols, s
   return {};
 }
 
-Result<void> make_numbers(const MadePlane& plane, const Weight& w, std::byte* out) {
+Result<void> make_numbers(const MadePlane& plane, const Weight& w, std::int64_t first, std::byte* out) {
   std::vector<float> row(static_cast<std::size_t>(w.cols));
   for (std::int64_t r = 0; r < w.rows; ++r) {
     values(w, r, 0, w.cols, row.data());
     auto put = plane.making == Making::quantised ? quantise_row(plane.type, row, out)
                                                  : put_numbers(plane.type, row.data(), w.cols, out);
-    if (!put.ok()) return std::move(put).error().within("row " + std::to_string(r));
+    if (!put.ok()) return std::move(put).error().within("row " + std::to_string(first + r));
     out += row_bytes(plane);
   }
   return {};
@@ -194,7 +194,8 @@ std::int64_t row_bytes(const MadePlane& plane) {
   return plane.row / block.elements * block.bytes;
 }
 
-Result<void> make_rows(const MadePlane& plane, const Weight& w, std::span<std::byte> out) {
+Result<void> make_rows(const MadePlane& plane, const Weight& w, std::int64_t first,
+                       std::span<std::byte> out) {
   CHECK(std::ssize(out) == w.rows * row_bytes(plane), "room for the rows and no more");
   std::byte* to = out.data();
   const std::int64_t all = std::int64_t{w.rows} * w.cols;
@@ -207,7 +208,7 @@ Result<void> make_rows(const MadePlane& plane, const Weight& w, std::span<std::b
       break;
     case Making::numbers:
     case Making::quantised:
-      return make_numbers(plane, w, to);
+      return make_numbers(plane, w, first, to);
     case Making::mxfp4_blocks:
       mxfp4_to_blocks(w.codes, w.scales, all / kMxfp4Cols, to);
       break;

@@ -53,7 +53,8 @@ Result<std::vector<MadePlane>> lossless_planes(const Slot& slot, const MatrixSou
 std::int64_t row_bytes(const MadePlane& plane);
 
 // `rows.rows` rows of the plane from a plain matrix of them.
-// Errors: unsupported, where a number does not fit; the message names the row, counted from these
-Result<void> make_rows(const MadePlane& plane, const Weight& rows, std::span<std::byte> out);
+// Errors: unsupported, where a number does not fit; the message names the row, counted from `first`, the first of these
+Result<void> make_rows(const MadePlane& plane, const Weight& rows, std::int64_t first,
+                       std::span<std::byte> out);
 
 }  // namespace manyspan

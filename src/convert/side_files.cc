@@ -1,31 +1,35 @@
 // The files of an official folder beside its tensors.
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
-#include "base/file.h"
+#include "convert/beside.h"
 #include "convert/model_keys.h"
-#include "engine/model_folder.h"
 #include "spec/config_text.h"
 #include "text/tokenizer_keys.h"
 
 namespace manyspan {
 namespace {
 
-constexpr std::uint64_t kMostText = std::uint64_t{256} << 20;
+Quantization::ExpertDtype expert_dtype(StoredType type) {
+  using Dtype = Quantization::ExpertDtype;
+  if (type == StoredType::i8 || type == StoredType::u8) return Dtype::fp4;
+  return type == StoredType::f8_e4m3 ? Dtype::fp8 : Dtype::bf16;
+}
 
-// How the copy's tensors are stored, which is for the tensors themselves to say but for the experts' kind.
+// How the copy's tensors are stored, which is for the tensors themselves to say but for the experts' kind, where they have
+// one.
 Quantization stored_so(const ConvertPlan& plan) {
   Quantization q;
   q.scales_ue8m0 = true;
   q.block_said = true;
+  bool first = true;
   for (const PlannedTensor& t : plan.tensors) {
     const std::string& name = t.outline.name;
     if (name.find(".experts.") == std::string::npos || !name.ends_with(".weight")) continue;
-    const bool fp4 = t.outline.type == StoredType::i8 || t.outline.type == StoredType::u8;
-    using Dtype = Quantization::ExpertDtype;
-    q.expert_dtype = fp4 ? Dtype::fp4 : t.outline.type == StoredType::f8_e4m3 ? Dtype::fp8 : Dtype::bf16;
-    break;
+    const auto here = expert_dtype(t.outline.type);
+    q.expert_dtype = first || q.expert_dtype == here ? here : Quantization::ExpertDtype::unsaid;
+    if (q.expert_dtype == Quantization::ExpertDtype::unsaid) break;
+    first = false;
   }
   return q;
 }
@@ -73,11 +77,10 @@ Result<std::vector<SideFile>> side_files(const Checkpoint& c, const ConvertPlan&
   std::vector<SideFile> files = {{"config.json", config_text(copied(c.blueprint, plan))}};
   bool tokenizer = false;
   if (c.container->format() != ContainerFormat::gguf) {
-    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "generation_config.json"}) {
-      const std::string path = (std::filesystem::path(model_folder_of(c.path)) / name).string();
-      auto text = read_file(path, kMostText);
-      if (!text.ok() && text.error().fault() == Fault::not_found) continue;
-      files.push_back({name, TRY(std::move(text))});
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
+      auto text = TRY(text_beside(c, name));
+      if (!text) continue;
+      files.push_back({name, std::move(*text)});
       tokenizer = tokenizer || files.back().name == "tokenizer.json";
     }
   } else if (c.tokenizer) {
@@ -90,6 +93,8 @@ Result<std::vector<SideFile>> side_files(const Checkpoint& c, const ConvertPlan&
       notes.push_back("no tokenizer.json: " + json.error().message());
     }
   }
+  if (auto defaults = TRY(generation_config_of(c)))
+    files.push_back({"generation_config.json", std::move(*defaults)});
   // Where there is a tokenizer the classes follow from it.
   if (c.engram_map && !tokenizer)
     files.push_back({"engram_token_map.json", compact_json(token_map(c)) + "\n"});

@@ -10,7 +10,11 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& path, co
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown))
     return Error(Fault::not_found, path + ": no such file or directory");
-  return leads_to_gguf(path) ? open_gguf(path, cancel) : open_official(path, cancel);
+  auto opened = leads_to_gguf(path) ? open_gguf(path, cancel) : open_official(path, cancel);
+  const bool cancelled = cancel != nullptr && cancel->requested();
+  if (opened.ok() || cancelled || opened.error().fault() != Fault::invalid) return opened;
+  // What a file says wrongly is no mistake of whoever names it.
+  return Error(Fault::corrupt, opened.error().message());
 }
 
 }  // namespace manyspan

@@ -2,10 +2,10 @@
 //
 // Owns       the open files; everything else here borrows from them
 // A GGUF is opened by its keys alone: a config.json, tokenizer.json, generation_config.json or engram_token_map.json beside
-// it is not looked at, and sampling has the program's defaults. A directory that holds safetensors and GGUF is
+// it is not looked at; what it says of sampling and thinking is a key's, or the program's default. A directory that holds safetensors and GGUF is
 // opened as safetensors; name the .gguf to have that.
 //
-// Errors     not_found, corrupt, unsupported, invalid: from the files, with their names · invalid when cancelled
+// Errors     not_found, corrupt, unsupported: from the files, with their names · invalid: cancelled, and nothing else
 // Threads    immutable once open
 // Spec       house.md 6.1, rows 1 to 3; containers.md A, B
 #pragma once

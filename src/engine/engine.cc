@@ -27,14 +27,6 @@ Result<const kernels::Table*> table_of(const EngineOptions& options) {
   return Error(Fault::invalid, "this machine runs no table \"" + options.table + "\"; it runs " + known);
 }
 
-// What a file says wrongly is no mistake of whoever names it.
-Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& path, const Cancel* cancel) {
-  auto checkpoint = Checkpoint::open(path, cancel);
-  if (checkpoint.ok() || checkpoint.error().fault() != Fault::invalid) return checkpoint;
-  if (cancel != nullptr && cancel->requested()) return checkpoint;
-  return Error(Fault::corrupt, checkpoint.error().message());
-}
-
 // What the checkpoint cannot do beyond text, for whoever shows it.
 std::vector<std::string> capabilities_off(const Checkpoint& c) {
   std::vector<std::string> off;
@@ -67,7 +59,7 @@ Result<std::unique_ptr<Engine>> Engine::open_rooms(const EngineOptions& options)
   auto rooms = std::make_unique<Rooms>();
   Rooms& r = *rooms;
   const kernels::Table* table = TRY(table_of(options));
-  r.checkpoint = TRY(open_checkpoint(options.model, options.cancel));
+  r.checkpoint = TRY(Checkpoint::open(options.model, options.cancel));
   const Checkpoint& c = *r.checkpoint;
   Limits limits = TRY(limits_of(options, c.blueprint));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

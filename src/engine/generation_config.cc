@@ -121,8 +121,13 @@ Result<GenerationDefaults> read_generation_config(const std::string& path, const
     if (text.error().fault() == Fault::not_found) return GenerationDefaults{};
     return std::move(text).error();
   }
-  auto defaults = read(text.value(), blueprint);
-  if (!defaults.ok()) return std::move(defaults).error().within(path);
+  return parse_generation_config(text.value(), path, blueprint);
+}
+
+Result<GenerationDefaults> parse_generation_config(const std::string& text, const std::string& place,
+                                                   const Blueprint* blueprint) {
+  auto defaults = read(text, blueprint);
+  if (!defaults.ok()) return std::move(defaults).error().within(place);
   return defaults;
 }
 

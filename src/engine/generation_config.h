@@ -15,9 +15,16 @@
 
 namespace manyspan {
 
+// The key of a GGUF that holds the text of a generation_config.json, which no other program's key has a place for.
+inline constexpr char kGenerationConfigKey[] = "manyspan.generation_config";
+
 // `blueprint` is what config.json says; where it is null, ids are compared with nothing.
 Result<GenerationDefaults> read_generation_config(const std::string& path,
                                                   const Blueprint* blueprint = nullptr);
+
+// The same of a text that stands elsewhere; `place` is for messages.
+Result<GenerationDefaults> parse_generation_config(const std::string& text, const std::string& place,
+                                                   const Blueprint* blueprint);
 
 // Whether `thinking` is one of off, on, low, high, max or 1 to 100.
 bool is_thinking(const std::string& thinking);

@@ -9,11 +9,6 @@
 namespace manyspan {
 namespace {
 
-template <class Number>
-Json list_of(const std::vector<Number>& numbers) {
-  return Json::Array(numbers.begin(), numbers.end());
-}
-
 // 1e-20 and not 9.999999682655225e-21, which is what the float is.
 Json shortest(float number) {
   std::array<char, 32> digits{};
@@ -83,9 +78,9 @@ struct Text {
     std::vector<std::int32_t> ratios = b.compress_ratios;
     ratios.resize(ratios.size() + static_cast<std::size_t>(b.draft ? b.draft->stages : 0));
     set("sliding_window", b.window);
-    set("compress_ratios", list_of(ratios));
-    set("kv_source_layer_ids", list_of(b.kv_sources));
-    set("index_source_layer_ids", list_of(b.index_sources));
+    set("compress_ratios", json_list(ratios));
+    set("kv_source_layer_ids", json_list(b.kv_sources));
+    set("index_source_layer_ids", json_list(b.index_sources));
     set("index_n_heads", b.index_heads);
     set("index_head_dim", b.index_dim);
     set("index_topk", b.index_rows);
@@ -101,8 +96,8 @@ struct Text {
 
   void engram() {
     const EngramNumbers& e = b.engram;
-    set("engram_layer_ids", list_of(e.layers));
-    set("engram_num_embeddings", list_of(e.table_rows));
+    set("engram_layer_ids", json_list(e.layers));
+    set("engram_num_embeddings", json_list(e.table_rows));
     set("engram_max_ngram_size", e.max_ngram);
     set("engram_vocab_size", e.vocab_size);
     set("engram_n_heads", e.heads);
@@ -115,7 +110,7 @@ struct Text {
     if (!b.draft) return;
     set("dspark_block_size", b.draft->block);
     set("dspark_noise_token_id", b.draft->noise_token);
-    set("dspark_target_layer_ids", list_of(b.draft->target_layers));
+    set("dspark_target_layer_ids", json_list(b.draft->target_layers));
     set("dspark_markov_rank", b.draft->markov_rank);
     set("dspark_n_routed_experts", b.draft->experts);
     set("dspark_num_experts_per_tok", b.draft->experts_per_token);

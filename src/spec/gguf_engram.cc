@@ -135,8 +135,6 @@ std::int64_t vocabulary_of(const std::vector<std::int64_t>& primes) {
   return primes[0];
 }
 
-Json list_of(const std::vector<std::int64_t>& numbers) { return Json::Array(numbers.begin(), numbers.end()); }
-
 Error differs(const char* key, std::size_t at, std::int64_t found, std::int64_t expected) {
   return Error(Fault::invalid, std::string(kGgufModel) + key + ": entry " + std::to_string(at) + " is " +
                                    std::to_string(found) + ", the model's numbers give " +
@@ -157,9 +155,9 @@ void add_engram(const GgufEngram& e, std::optional<std::int64_t> pad_token, Json
   const auto add = [&](const char* key, std::optional<std::int64_t> value) {
     if (value && config.find(key) == nullptr) config.set(key, *value);
   };
-  if (config.find("engram_layer_ids") == nullptr) config.set("engram_layer_ids", list_of(e.layers));
+  if (config.find("engram_layer_ids") == nullptr) config.set("engram_layer_ids", json_list(e.layers));
   if (config.find("engram_num_embeddings") == nullptr && (!e.table_rows.empty() || e.layers.empty()))
-    config.set("engram_num_embeddings", list_of(e.table_rows));
+    config.set("engram_num_embeddings", json_list(e.table_rows));
   add("engram_n_heads", e.heads);
   add("engram_head_dim", e.head_dim);
   add("engram_max_ngram_size", e.max_ngram);

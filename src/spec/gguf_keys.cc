@@ -8,11 +8,6 @@
 namespace manyspan {
 namespace {
 
-template <class Number>
-Json list_of(const std::vector<Number>& numbers) {
-  return Json::Array(numbers.begin(), numbers.end());
-}
-
 struct Keys {
   const Blueprint& b;
   Json& keys;
@@ -40,13 +35,13 @@ struct Keys {
     set("attention.sliding_window", b.window);
     set("attention.output_group_count", b.o_groups);
     set("attention.output_lora_rank", b.o_rank);
-    set("attention.compress_ratios", list_of(b.compress_ratios));
+    set("attention.compress_ratios", json_list(b.compress_ratios));
     set("attention.compress_rope_freq_base", double{b.compress_rope_theta});
     set("attention.indexer.head_count", b.index_heads);
     set("attention.indexer.key_length", b.index_dim);
     set("attention.indexer.top_k", b.index_rows);
-    set("attention.kv_source_layer_ids", list_of(b.kv_sources));
-    set("attention.index_source_layer_ids", list_of(b.index_sources));
+    set("attention.kv_source_layer_ids", json_list(b.kv_sources));
+    set("attention.index_source_layer_ids", json_list(b.index_sources));
     set("attention.candidate_source_layer_id", b.candidate_source);
     if (b.candidate_source < 0) return;
     set("attention.candidate_topk_blocks", b.candidate_blocks);
@@ -85,7 +80,7 @@ struct Keys {
     set("engram.max_ngram_size", b.engram.max_ngram);
     set("engram.vocab_size", b.engram.vocab_size);
     set("engram.compressed_vocab_size", b.engram.token_classes);
-    set("engram.rows", list_of(b.engram.table_rows));
+    set("engram.rows", json_list(b.engram.table_rows));
     add_gguf_engram_keys(b, token_map, keys);
   }
 };
@@ -110,12 +105,12 @@ void add_gguf_engram_keys(const Blueprint& b, const std::vector<std::int32_t>& t
     for (const std::int64_t m : engram_multipliers(layer, e.max_ngram, e.token_classes))
       multipliers.push_back(m);
   }
-  set("layer_ids", list_of(e.layers));
-  set("primes", list_of(primes));
-  set("offsets", list_of(offsets));
-  set("multipliers", list_of(multipliers));
+  set("layer_ids", json_list(e.layers));
+  set("primes", json_list(primes));
+  set("offsets", json_list(offsets));
+  set("multipliers", json_list(multipliers));
   if (token_map.empty()) return;
-  set("token_map", list_of(token_map));
+  set("token_map", json_list(token_map));
   set("pad_id", token_map[static_cast<std::size_t>(e.pad_token)]);
 }
 

@@ -44,10 +44,8 @@ constexpr Spelling kOptional[] = {
 constexpr Between<std::int64_t> kLayer{0, kMostLayers - 1};
 constexpr std::size_t kMostEntries = 2 * kMostLayers;
 
-Json list_of(const std::vector<std::int64_t>& numbers) { return Json::Array(numbers.begin(), numbers.end()); }
-
 std::string text_of(const std::vector<std::int64_t>& numbers) {
-  return shown(compact_json(list_of(numbers)));
+  return shown(compact_json(json_list(numbers)));
 }
 
 struct Converter {
@@ -162,7 +160,7 @@ struct Converter {
       fields.fault(*spellings.begin(), text_of(*said) + ", but the layers with " + std::string(tensor) +
                                            " are " + text_of(found));
     }
-    config.set(official, list_of(said.value_or(found)));
+    config.set(official, json_list(said.value_or(found)));
   }
 
   void attention() {
@@ -190,7 +188,7 @@ struct Converter {
       }
     }
     ratios->resize(static_cast<std::size_t>(layers + draft_stages()));
-    config.set("compress_ratios", list_of(*ratios));
+    config.set("compress_ratios", json_list(*ratios));
     for (const std::int64_t l : tensors.blocks_with("attn_compressor_kv.weight", layers)) {
       const bool gate = tensors.in_block(l, "attn_compressor_gate.weight") != nullptr;
       if (!gate && (*ratios)[static_cast<std::size_t>(l)] != 1) {

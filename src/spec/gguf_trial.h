@@ -10,11 +10,6 @@
 
 namespace manyspan {
 
-template <class Number>
-Json json_list(const std::vector<Number>& numbers) {
-  return Json::Array(numbers.begin(), numbers.end());
-}
-
 // The first family's, without those that say which layers own what: the tensors do.
 inline Json own_keys(const Blueprint& b, const std::vector<std::int32_t>& token_map = {}) {
   Json keys = Json::Object{};

@@ -51,6 +51,7 @@ class Reader {
   }
 
   Result<void> run() {
+    if (spent_) return *spent_;
     cut();
     std::vector<std::thread> threads;
     const auto wanted = static_cast<std::size_t>(std::max(options_.threads, 1));
@@ -112,6 +113,8 @@ class Reader {
     auto opened = File::open(path);
     if (opened.ok()) {
       readings_.back()->file.emplace(std::move(opened).value());
+    } else if (opened.error().fault() == Fault::exhausted) {  // of descriptors: no fault of the file
+      if (!spent_) spent_ = opened.error();
     } else {
       readings_.back()->broken = true;
       tally_.unreadable(at, 0, opened.error().message());
@@ -201,6 +204,7 @@ class Reader {
   Tally tally_;
   std::vector<std::unique_ptr<Reading>> readings_;
   std::map<FileId, std::size_t> ids_;
+  std::optional<Error> spent_;  // what kept a file from being opened
   std::vector<Piece> pieces_;
   std::vector<std::size_t> places_;  // of each piece among those of its file
   std::int64_t all_ = 0;

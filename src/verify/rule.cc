@@ -6,6 +6,7 @@
 
 #include "tensor/bf16.h"
 #include "tensor/f16.h"
+#include "weights/stored_encoding.h"
 
 namespace manyspan {
 namespace {
@@ -15,45 +16,6 @@ MatrixSource like(const Rule& rule) {
   m.encoding = rule.encoding;
   m.scale_type = rule.scale_type;
   return m;
-}
-
-std::optional<Encoding> blocks_of(StoredType type) {
-  switch (type) {
-    case StoredType::q4_0:
-      return Encoding::q4_0;
-    case StoredType::q8_0:
-      return Encoding::q8_0;
-    case StoredType::q2_k:
-      return Encoding::q2_k;
-    case StoredType::q3_k:
-      return Encoding::q3_k;
-    case StoredType::q4_k:
-      return Encoding::q4_k;
-    case StoredType::q5_k:
-      return Encoding::q5_k;
-    case StoredType::q6_k:
-      return Encoding::q6_k;
-    case StoredType::iq2_xxs:
-      return Encoding::iq2_xxs;
-    case StoredType::iq3_xxs:
-      return Encoding::iq3_xxs;
-    case StoredType::iq3_s:
-      return Encoding::iq3_s;
-    case StoredType::iq4_nl:
-      return Encoding::iq4_nl;
-    case StoredType::iq4_xs:
-      return Encoding::iq4_xs;
-    case StoredType::mxfp4_ggml:
-      return Encoding::mxfp4_ggml;
-    case StoredType::nvfp4_ggml:
-      return Encoding::nvfp4_ggml;
-    case StoredType::fp8_b128:
-      return Encoding::fp8_b128;
-    case StoredType::mxfp8_b256:
-      return Encoding::mxfp8_b256;
-    default:
-      return std::nullopt;
-  }
 }
 
 // What E8M0 numbers scale is beside them, and says how large they may be.
@@ -80,7 +42,7 @@ Rule by_type(const Container& container, const StoredTensor& tensor) {
     default:
       break;
   }
-  const std::optional<Encoding> blocks = blocks_of(tensor.type);
+  const std::optional<Encoding> blocks = block_encoding(tensor.type);
   if (!blocks) return {};
   return {true, *blocks, ScaleType::none, Plane::codes};
 }

@@ -117,6 +117,19 @@ TEST_F(Encodings, TablesInRowsOfCodesThenScales) {
          [&](std::int64_t r, std::int64_t c) { return q8.at(r, c); });
 }
 
+// A row is read alone, so it must hold its scales.
+TEST_F(Encodings, TablesWhoseRowsShareScalesAreRefused) {
+  role_ = Role::engram_table;
+  kind_ = SlotKind::row_scaled_table;
+  official_ = "layers.0.engram.embed.weight";
+  const std::string said =
+      refusal({{official_, StoredType::f8_e4m3, {64, 256}, std::vector<std::byte>(64 * 256)},
+               {"layers.0.engram.embed.scale", StoredType::f8_e8m0, {2, 8}, std::vector<std::byte>(16)}},
+              false, 64, 256);
+  EXPECT_TRUE(said.starts_with(file_ + ": tensor layers.0.engram.embed.")) << said;
+  EXPECT_NE(said.find("for"), std::string::npos) << said;
+}
+
 TEST_F(Encodings, TypesOfKnownSizeOnlyAreRefused) {
   const std::string said = refusal(
       {{"blk.0.attn_q_b.weight", StoredType::q4_1, {2, 64}, std::vector<std::byte>(80)}}, true, 2, 64);

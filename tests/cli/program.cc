@@ -14,19 +14,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tests/support/pipe.h"
 
 namespace manyspan::tests {
 namespace {
-
-struct Pipe {
-  int read, write;
-  Pipe() {
-    int ends[2];
-    CHECK(pipe2(ends, O_CLOEXEC) == 0, "no pipe left");
-    read = ends[0];
-    write = ends[1];
-  }
-};
 
 pid_t start(const std::vector<std::string>& arguments, const Pipe& in, const Pipe& out, const Pipe& err,
             const char* program = MANYSPAN_PROGRAM) {

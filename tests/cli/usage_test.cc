@@ -25,8 +25,8 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
   const Ran all = run({"--help"});
   ASSERT_EQ(all.status, 0);
   int seen = 0;
-  for (const std::string name : {"run", "chat", "logits", "bench", "inspect", "convert", "plan", "encode",
-                                 "tokenize", "detokenize", "parse", "doctor"}) {
+  for (const std::string name : {"run", "chat", "logits", "bench", "inspect", "convert", "verify", "plan",
+                                 "encode", "tokenize", "detokenize", "parse", "doctor"}) {
     EXPECT_NE(all.out.find("  " + name), std::string::npos);
     const Ran ran = run({name, "--help"});
     EXPECT_EQ(ran.status, 0);
@@ -37,7 +37,7 @@ TEST(Usage, EverySubcommandHelpsWithAnExample) {
     EXPECT_NE(ran.out.find("a section for each subcommand"), std::string::npos) << ran.out;
     ++seen;
   }
-  EXPECT_EQ(seen, 12);
+  EXPECT_EQ(seen, 13);
 }
 
 TEST(Usage, NoSubcommandIsWrongUsage) {

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 #include "base/file.h"
 #include "base/temporary_folder.h"
 #include "engine/gguf_trial.h"
+#include "tests/cli/bounds.h"
 #include "tests/cli/program.h"
 
 namespace manyspan::tests {
@@ -129,14 +129,13 @@ TEST_F(CliVerify, EveryMissingTensorIsTold) {
   EXPECT_GT(said["numbers"], 0);  // which are looked at nevertheless
 }
 
-TEST_F(CliVerify, EveryHostileFileIsAFindingWithinASecond) {
+TEST_F(CliVerify, EveryHostileFileIsAFindingAtNextToNoCost) {
   const json manifest = json::parse(std::ifstream(kHostile + "manifest.json"));
   int tried = 0;
   for (const json& entry : manifest["files"]) {
     const std::string path = kHostile + entry["file"].get<std::string>();
-    const auto began = std::chrono::steady_clock::now();
-    const Ran ran = run({"verify", path});
-    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1)) << path;
+    SCOPED_TRACE(path);
+    const Ran ran = run_within_bounds({"verify", path});
     ++tried;
     if (entry["expect"] == "load") {
       // A GGUF that is sound and says too little is no whole model.

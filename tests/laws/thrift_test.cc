@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/host_tables.h"
+#include "model/dims.h"
 #include "tests/support/blank_weights.h"
 #include "tests/support/model_rig.h"
 
@@ -59,10 +60,7 @@ class DryRun {
     std::vector<kernels::Run> runs;
     for (std::int32_t r = 0; r < rows; ++r) runs.push_back({r, {position}, r, 1});
     const std::vector<kernels::Next> wishes(rows);
-    const std::int64_t packed = (blueprint_.engram.max_ngram - 1) * blueprint_.engram.heads *
-                                (blueprint_.engram.head_dim + blueprint_.engram.head_dim / 32);
-    const std::int32_t small = checkpoint(data_path("t1_base")).blueprint.engram.head_dim;
-    const std::vector<std::int64_t> table_rows(rows * packed / (small + small / 32), 0);
+    const std::vector<std::int64_t> table_rows(rows * engram_columns(blueprint_), 0);
     const std::vector<std::span<const std::int64_t>> engram(blueprint_.engram.layers.size(), table_rows);
     const auto out = pipeline_->step({ids, runs, marks, sampled, wishes, engram}, false);
     EXPECT_TRUE(out.ok()) << out.error().message();

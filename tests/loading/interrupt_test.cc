@@ -42,7 +42,7 @@ TEST(LoadingInterrupt, AtOnceAndOnTheWay) {
   const Sparse model = wide_checkpoint();
   expect_clean_end(model, "loading", "cpu");
   expect_clean_end(model, " left", "sim:2");
-  expect_clean_end(model, "loading 5", "cpu");  // a tenth of it: 5xx MiB
+  expect_clean_end(model, " left", "cpu");
 }
 
 }  // namespace

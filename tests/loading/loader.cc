@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tests/support/pipe.h"
 
 namespace manyspan::tests {
 namespace {
@@ -16,16 +17,6 @@ namespace {
 constexpr uid_t kNobody = 65534;
 
 using Clock = std::chrono::steady_clock;
-
-struct Pipe {
-  int read, write;
-  Pipe() {
-    int ends[2];
-    CHECK(pipe2(ends, O_CLOEXEC) == 0, "no pipe left");
-    read = ends[0];
-    write = ends[1];
-  }
-};
 
 // Between fork and exec: system calls only.
 [[noreturn]] void become(const Loading& wish, char* const* argv, int program, int out, int err) {

@@ -17,7 +17,7 @@ MANYSPAN_INLINE void put(const EngramRows& p, std::int64_t t, std::int64_t g, F 
   store(a, p.y.row(t) + g), store(b, p.y.row(t) + g + kLanes);
 }
 
-// Codes, then a scale for each 32 of them: as mxfp8 has them, and row264.
+// Codes, then a scale for each 32 of them.
 void fp8_rows(Queue& queue, const EngramRows& p) {
   const std::int64_t dim = p.dim, packed = dim + dim / 32, n = p.columns * dim;
   share(workers_of(queue), rows_used(p.batch.rows, p.batch.used), n, [&](std::int64_t t) {
@@ -53,7 +53,8 @@ void other_rows(Queue& queue, const EngramRows& p) {
 }  // namespace
 
 void engram_rows(Queue& queue, const EngramRows& p) {
-  const bool fp8 = p.encoding == Encoding::mxfp8 || p.encoding == Encoding::row264;
+  const bool fp8 = p.encoding == Encoding::mxfp8 ||
+                   (p.encoding == Encoding::row264 && p.dim == block_cols(Encoding::row264));
   fp8 ? fp8_rows(queue, p) : other_rows(queue, p);
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/agreement.h"
+#include "kernels/trial_quadrants.h"
 
 namespace manyspan::kernels {
 namespace {
@@ -22,6 +23,32 @@ TEST(Copies, EveryTableEmbedsExactly) {
       run(table, y, pre);
       EXPECT_TRUE(same_bits(y, right));
       EXPECT_TRUE(same_bits(pre, right_pre));
+    });
+  }
+}
+
+// Embeddings may be stored in what a row can be read from.
+TEST(Copies, EveryTableEmbedsEveryEncodingExactly) {
+  for (const Encoding e : every_encoding()) {
+    if (scale_cell(e).rows > 1) continue;
+    SCOPED_TRACE(std::string(name(e)));
+    constexpr std::int32_t kWidth = 5120;
+    Chance chance(static_cast<std::uint64_t>(e));
+    const Matrix plain = plain_matrix(chance, e, 37, kWidth);
+    TrialBatch batch({{0, {3}, 0, 4}, {1, {0}, 0, 1}});
+    for (std::int64_t t = 0; t < batch.used(); ++t) batch.ids()[t] = {chance.below(37)};
+    std::vector<float> x(kWidth);
+    each_table([&](const Table& table) {
+      const Matrix m = arranged_for(table, plain);
+      std::vector<Bf16> y(batch.rows() * 4 * kWidth, kPoison16);
+      std::vector<float> pre(batch.rows() * 4, -9.0f);
+      Trial(1).run(table.embed, Embed{m.w, batch.view(), 4, rows_of(y, 4 * kWidth), rows_of(pre, 4)});
+      for (std::int64_t t = 0; t < batch.used(); ++t) {
+        values(plain.w, batch.ids()[t].value, 0, kWidth, x.data());
+        for (std::int64_t k = 0; k < 4 * kWidth; ++k)
+          ASSERT_EQ(y[t * 4 * kWidth + k].bits, to_bf16(x[k % kWidth]).bits) << t << " " << k;
+      }
+      EXPECT_TRUE(poisoned(y[batch.used() * 4 * kWidth]));
     });
   }
 }

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "kernels/agreement.h"
+#include "kernels/trial_quadrants.h"
 
 namespace manyspan::kernels {
 namespace {
@@ -127,7 +128,54 @@ void attention() {
   }
 }
 
-const bool kRegistered = (linears(), joints(), attention(), true);
+// What packed bytes cost: every encoding by the fastest table, one row, beside a plain read of as many bytes as the
+// largest one has.
+void encodings() {
+  constexpr std::int32_t kN = 4608, kK = 5120;
+  benchmark::RegisterBenchmark("encodings/plain read/one thread", [](benchmark::State& state) {
+    std::vector<std::uint64_t> bytes(std::size_t{kN} * kK / 2, 1);
+    for (auto _ : state) {
+      std::uint64_t sums[8] = {};
+      for (std::size_t i = 0; i < bytes.size(); i += 8) {
+        for (std::size_t j = 0; j < 8; ++j) sums[j] += bytes[i + j];
+      }
+      benchmark::DoNotOptimize(sums);
+    }
+    const auto read = static_cast<double>(bytes.size() * sizeof bytes[0]);
+    state.counters["GB/s"] = benchmark::Counter(1e-9 * read * static_cast<double>(state.iterations()),
+                                                benchmark::Counter::kIsRate);
+  });
+  for (const Encoding e : every_encoding()) {
+    const std::string in = "encodings/" + std::string(name(e));
+    benchmark::RegisterBenchmark((in + "/product/one thread").c_str(), [e](benchmark::State& state) {
+      const Table& table = *host_tables().back();
+      Chance chance(1);
+      const Matrix m = arranged_for(table, plain_matrix(chance, e, kN, kK));
+      const std::vector<Bf16> x = chance.bf16(kK);
+      std::vector<Bf16> y(kN);
+      Linear p = {};
+      p.count = 1;
+      p.parts[0] = {rows_of(x, kK), m.w, {rows_of(y, kN), {}}};
+      repeat(state, table.linear, p, 1, 2.0 * kN * kK);
+    });
+    if (scale_cell(e).rows > 1) continue;
+    benchmark::RegisterBenchmark((in + "/Engram rows/one thread").c_str(), [e](benchmark::State& state) {
+      constexpr std::int32_t kColumns = 24, kDim = 256;
+      TrialBatch batch({{0, {0}, 0, 64}});
+      Chance chance(1);
+      const std::int64_t numbers = std::int64_t{kColumns} * kDim;
+      const std::vector<std::uint8_t> packed =
+          lone_rows(plain_matrix(chance, e, static_cast<std::int32_t>(batch.rows()) * kColumns, kDim).w);
+      std::vector<Bf16> y(batch.rows() * numbers);
+      EngramRows p = {};
+      p.packed = rows_of(packed, kColumns * lone_row_bytes(e, kDim)), p.batch = batch.view();
+      p.columns = kColumns, p.dim = kDim, p.encoding = e, p.y = rows_of(y, numbers);
+      repeat(state, host_tables().back()->engram_rows, p, 1, 0);
+    });
+  }
+}
+
+const bool kRegistered = (linears(), joints(), attention(), encodings(), true);
 
 }  // namespace
 }  // namespace manyspan::kernels

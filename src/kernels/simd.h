@@ -303,17 +303,21 @@ MANYSPAN_INLINE F from_half_bits(I h) {
   const F either = where_less(to_f32(beyond), all(0.5f), number, from_bits(exponent));
   return from_bits(bits(either) | sign);
 }
-MANYSPAN_INLINE F load_f16(const void* p) {
+#if defined(MANYSPAN_ISA_avx512) || defined(MANYSPAN_ISA_avx2)
+MANYSPAN_INLINE F f16_lanes(__m256i halves) {
+  F r;
 #if defined(MANYSPAN_ISA_avx512)
-  F r;
-  r.v[0] = _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
+  r.v[0] = _mm512_cvtph_ps(halves);
+#else
+  r.v[0] = _mm256_cvtph_ps(_mm256_castsi256_si128(halves));
+  r.v[1] = _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
+#endif
   return r;
-#elif defined(MANYSPAN_ISA_avx2)
-  const auto* half = static_cast<const __m128i*>(p);
-  F r;
-  r.v[0] = _mm256_cvtph_ps(_mm_loadu_si128(half));
-  r.v[1] = _mm256_cvtph_ps(_mm_loadu_si128(half + 1));
-  return r;
+}
+#endif
+MANYSPAN_INLINE F load_f16(const void* p) {
+#if defined(MANYSPAN_ISA_avx512) || defined(MANYSPAN_ISA_avx2)
+  return f16_lanes(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
 #else
   return from_half_bits(load_u16(p));
 #endif

@@ -59,17 +59,9 @@ MANYSPAN_INLINE F signed_numbers(Bytes b) { return to_f32(widen_signed(b)); }
 
 // Sixteen F16 whose low bytes are `low`; infinities and NaN stay what they are.
 MANYSPAN_INLINE F halves_of(Bytes low, Bytes high) {
-#if defined(MANYSPAN_ISA_avx512)
-  const __m256i both = _mm256_set_m128i(_mm_unpackhi_epi8((__m128i)low, (__m128i)high),
-                                        _mm_unpacklo_epi8((__m128i)low, (__m128i)high));
-  F r;
-  r.v[0] = _mm512_cvtph_ps(both);
-  return r;
-#elif defined(MANYSPAN_ISA_avx2)
-  F r;
-  r.v[0] = _mm256_cvtph_ps(_mm_unpacklo_epi8((__m128i)low, (__m128i)high));
-  r.v[1] = _mm256_cvtph_ps(_mm_unpackhi_epi8((__m128i)low, (__m128i)high));
-  return r;
+#if defined(MANYSPAN_ISA_avx512) || defined(MANYSPAN_ISA_avx2)
+  return f16_lanes(_mm256_set_m128i(_mm_unpackhi_epi8((__m128i)low, (__m128i)high),
+                                    _mm_unpacklo_epi8((__m128i)low, (__m128i)high)));
 #else
   return from_half_bits(widen(low) | shift_left<8>(widen(high)));
 #endif

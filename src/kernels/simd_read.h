@@ -4,7 +4,6 @@
 //   at(strip, t)   goes to tile t of a strip
 //   half(h)        to its columns [16h, 16h + 16)
 //   four(k)        sixteen rows of four columns from the k-th of these on, k a multiple of 4
-//   rare()         whether four() may not be used, but four_rarely()
 //
 // Numerics   every weight is what value() of tensor/weight.h says, but for the sign of a zero: products of an F16
 //            and small whole numbers are exact, so that where such a product is subtracted it makes no difference
@@ -32,7 +31,6 @@ struct Reader;
 
 struct ReaderBase {
   MANYSPAN_INLINE void half(int) {}
-  MANYSPAN_INLINE bool rare() const { return false; }
 };
 
 // Encodings of numbers alone.
@@ -53,7 +51,6 @@ struct NumberReader : ReaderBase {
     }
     return w;
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 template <>
 struct Reader<Encoding::f32> : NumberReader<Encoding::f32> {};
@@ -68,47 +65,32 @@ MANYSPAN_INLINE F e8m0_powers(I codes) {
   return from_bits(max(shift_left<23>(codes), all(0x00400000)));  // code 0 is half the least normal number
 }
 
-// E4M3 with scales that share the tile. The unit of e4m3_small goes into the scale, unless that overflows: then,
-// far beyond any weight's scale, each number is multiplied twice.
+// E4M3 with scales that share the tile. The unit of e4m3_small goes into the scale: no scale that is allowed is so large
+// that F32 does not hold it (quant_formats.md 1: its product with 448 is a number).
 template <Encoding E>
 struct E4m3Reader : ReaderBase {
-  static constexpr std::uint32_t kMostForUnit = 127 + 7;  // up to this, scale · kE4m3Unit is a number
-
   const std::byte* from;
-  F by, unit;
-  bool large;
+  F by;
 
   MANYSPAN_INLINE void at(const Strip& s, std::int64_t t) {
     from = s.codes + t * tile_code_bytes(E);
     const std::byte* scales = s.scales + t * tile_scale_bytes(E);
     if constexpr (E == Encoding::mxfp8) {
-      const I codes = e8m0_codes(scales);
-      by = e8m0_powers(codes);
-      large = largest(to_f32(codes)) > static_cast<float>(kMostForUnit);
+      by = e8m0_powers(e8m0_codes(scales));
     } else if constexpr (E == Encoding::fp8_block32) {
-      const auto low = static_cast<std::uint32_t>(scales[0]), high = static_cast<std::uint32_t>(scales[1]);
-      by = halves(power(low), power(high));
-      large = (low > high ? low : high) > kMostForUnit;
+      by = halves(power(static_cast<std::uint32_t>(scales[0])), power(static_cast<std::uint32_t>(scales[1])));
     } else {
       float two[2];
       std::memcpy(two, scales, sizeof two);
       by = halves(two[0], two[1]);
-      large = ((raw(two[0]) >> 23) & 255u) > kMostForUnit || ((raw(two[1]) >> 23) & 255u) > kMostForUnit;
     }
-    unit = by * all(kE4m3Unit);
+    by = by * all(kE4m3Unit);
   }
   MANYSPAN_INLINE void half(int h) { from += h * (kTileRows * kTileCols / 2); }
-  MANYSPAN_INLINE bool rare() const { return large; }
   MANYSPAN_INLINE Four four(int k) const {
     Four w;
 #pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) w.column[c] = e4m3_small(from + (k + c) * kTileRows) * unit;
-    return w;
-  }
-  MANYSPAN_INLINE Four four_rarely(int k) const {
-    Four w;
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) w.column[c] = e4m3_small(from + (k + c) * kTileRows) * all(kE4m3Unit) * by;
+    for (int c = 0; c < 4; ++c) w.column[c] = e4m3_small(from + (k + c) * kTileRows) * by;
     return w;
   }
 };
@@ -134,7 +116,6 @@ struct Reader<Encoding::mxfp4> : ReaderBase {
                   b = e2m1_doubled(from + (k / 2 + 1) * kTileRows);
     return {{a.low * by, a.high * by, b.low * by, b.high * by}};
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 // One tile of 16 rows x 32 columns, decoded: out[k·16 + r].
@@ -145,7 +126,7 @@ MANYSPAN_INLINE void decode_tile(const Strip& strip, std::int64_t t, float* out)
   for (int h = 0; h < 2; ++h) {
     reader.half(h);
     for (int k = 0; k < kTileCols / 2; k += 4, out += 4 * kTileRows) {
-      const Four w = reader.rare() ? reader.four_rarely(k) : reader.four(k);
+      const Four w = reader.four(k);
 #pragma GCC unroll 4
       for (int c = 0; c < 4; ++c) store(w.column[c], out + c * kTileRows);
     }

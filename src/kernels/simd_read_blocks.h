@@ -52,7 +52,6 @@ struct Reader<Encoding::q8_0> : BlockReader<Encoding::q8_0> {
     for (int c = 0; c < 4; ++c) w.column[c] = d * to_f32(load_i8(from + (k + c) * kTileRows));
     return w;
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 // scale · q + offset for codes q, where q comes from q(line) of four lines from `from` on.
@@ -79,7 +78,6 @@ struct Reader<Encoding::q4_0> : BlockReader<Encoding::q4_0> {
     return scaled(d, offset, line(2 + k),
                   [this](const std::byte* at) { return bits_from(load_bytes(at), shift) & 15; });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 template <>
@@ -102,7 +100,6 @@ struct Reader<Encoding::q2_k> : BlockReader<Encoding::q2_k> {
     return scaled(scale, offset, from + k * kTileRows,
                   [=](const std::byte* at) { return bits_from(load_bytes(at), shift) & 3; });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 template <>
@@ -132,7 +129,6 @@ struct Reader<Encoding::q3_k> : BlockReader<Encoding::q3_k> {
       return (bits_from(load_bytes(at), shift) & 3) | top;
     });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 // Scale and offset of 32 columns of Q4_K and Q5_K: six bits each.
@@ -167,7 +163,6 @@ struct Reader<Encoding::q4_k> : SixBitReader<Encoding::q4_k> {
     return scaled(scale, offset, from + k * kTileRows,
                   [=](const std::byte* at) { return bits_from(load_bytes(at), shift) & 15; });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 template <>
@@ -187,7 +182,6 @@ struct Reader<Encoding::q5_k> : SixBitReader<Encoding::q5_k> {
       return (bits_from(load_bytes(at), shift) & 15) | top;
     });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 template <>
@@ -214,7 +208,6 @@ struct Reader<Encoding::q6_k> : BlockReader<Encoding::q6_k> {
       return (bits_from(load_bytes(at), shift) & 15) | top;
     });
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 MANYSPAN_INLINE Bytes iq4_levels() {
@@ -241,7 +234,6 @@ struct LevelReader : BlockReader<E> {
     }
     return w;
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 template <>
@@ -275,7 +267,8 @@ struct Reader<Encoding::nvfp4_ggml> : BlockReader<Encoding::nvfp4_ggml> {
   }
   MANYSPAN_INLINE void half(int h) {
     const I code = widen(bytes(2 * s + h) & 127);
-    by = from_bits(shift_left<20>(code)) * all(0.5f * kE4m3Unit);
+    const F tiny = to_f32(code) * all(0x1p-10f), normal = from_bits(shift_left<20>(code) + all(119 << 23));
+    by = where_less(to_f32(code), all(8.0f), tiny, normal);  // half its worth: the numbers below are doubled
     from = line(4 + 8 * (2 * s + h));
   }
   // Columns 0 to 7 are the low halves of eight bytes, 8 to 15 the high ones.
@@ -290,7 +283,6 @@ struct Reader<Encoding::nvfp4_ggml> : BlockReader<Encoding::nvfp4_ggml> {
     }
     return w;
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 }  // namespace manyspan::kernels::MANYSPAN_ISA

@@ -74,7 +74,6 @@ struct PointReader : BlockReader<E> {
     for (int c = 0; c < 4; ++c) w.column[c] = scale * signed_byte(words, c);
     return w;
   }
-  MANYSPAN_INLINE Four four_rarely(int k) const { return four(k); }
 };
 
 MANYSPAN_INLINE I word_line(const std::byte* lines) {

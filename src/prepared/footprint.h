@@ -27,9 +27,9 @@ struct WeightBytes {
 
 struct Footprint {
   std::vector<WeightBytes> layers;
-  WeightBytes first, last;         // with the first layer the embedding; with the last the head
-  WeightBytes each;                // on every device
-  std::int64_t engram_tables = 0;  // in the host's files; no device holds them
+  WeightBytes first, last;                     // with the first layer the embedding; with the last the head
+  WeightBytes each;                            // on every device
+  std::int64_t engram_tables = 0;              // in the host's files; no device holds them
   std::vector<std::int64_t> engram_row_bytes;  // of each Engram layer's table, as rows travel to a device
 
   WeightBytes of(const StageLayers& stage) const;

@@ -14,22 +14,6 @@ std::vector<Encoding> row_encodings() {
   return all;
 }
 
-// The rows of a plain matrix as they travel, one behind the other.
-std::vector<std::uint8_t> lone_rows(const Weight& w) {
-  const std::int64_t codes = row_code_bytes(w), each = lone_row_bytes(w.encoding, w.cols);
-  const std::int64_t scales = w.encoding == Encoding::nvfp4 ? w.cols / 16
-                              : has_factors(w.encoding)     ? 0
-                                                            : scale_bytes(w) / w.rows;
-  std::vector<std::uint8_t> packed(static_cast<std::size_t>(each * w.rows));
-  for (std::int32_t n = 0; n < w.rows; ++n) {
-    std::uint8_t* to = packed.data() + n * each;
-    std::memcpy(to, w.codes + n * codes, codes);
-    if (scales > 0) std::memcpy(to + codes, w.scales + n * scales, scales);
-    if (has_factors(w.encoding)) std::memcpy(to + each - 4, w.scales + factors_at(w) + 4 * n, 4);
-  }
-  return packed;
-}
-
 struct Read {
   std::vector<Bf16> y, tap;
 };

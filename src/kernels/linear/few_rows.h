@@ -21,13 +21,13 @@ MANYSPAN_INLINE void ask_ahead(const Stretch& s, std::int64_t t, std::int64_t co
 }
 
 // s[i][r] += w · x[r] for sixteen columns of each stretch, from column `at` of x on.
-template <bool rarely, class R, int kStretches, int kRows>
+template <class R, int kStretches, int kRows>
 MANYSPAN_INLINE void add_half(const R* readers, const float* const* x, const std::int64_t* at,
                               F (&s)[kStretches][kRows]) {
   for (int k = 0; k < kTileCols / 2; k += 4) {
 #pragma GCC unroll 4
     for (int i = 0; i < kStretches; ++i) {
-      const Four w = rarely ? readers[i].four_rarely(k) : readers[i].four(k);
+      const Four w = readers[i].four(k);
 #pragma GCC unroll 4
       for (int c = 0; c < 4; ++c) {
 #pragma GCC unroll 4
@@ -49,22 +49,16 @@ __attribute__((noinline)) void in_registers(const Stretch* stretches, std::int64
   for (std::int64_t t = 0; t < count; ++t) {
     Reader<E> readers[kStretches];
     std::int64_t at[kStretches];
-    bool rarely = false;
 #pragma GCC unroll 4
     for (int i = 0; i < kStretches; ++i) {
       ask_ahead<E>(stretches[i], t, count);
       readers[i].at(stretches[i].from, stretches[i].tile + t);
-      rarely = rarely || readers[i].rare();
       at[i] = (stretches[i].tile + t) * kTileCols;
     }
     for (int h = 0; h < 2; ++h) {
 #pragma GCC unroll 4
       for (int i = 0; i < kStretches; ++i) readers[i].half(h);
-      if (rarely) {
-        add_half<true>(readers, x, at, s);
-      } else {
-        add_half<false>(readers, x, at, s);
-      }
+      add_half(readers, x, at, s);
 #pragma GCC unroll 4
       for (int i = 0; i < kStretches; ++i) at[i] += kTileCols / 2;
     }

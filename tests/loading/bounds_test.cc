@@ -15,6 +15,13 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // The program, its libraries, and the state of a context of 256 tokens.
 constexpr std::int64_t kBeside = 64 * kMiB;
 
+#if defined(MANYSPAN_SANITIZED)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+constexpr const char* kMemoryOfTheirOwn = "sanitizers take memory of their own";
+
 std::vector<std::string> one_token(const Sparse& model, const std::string& device) {
   return {"run",       model.path, "--ids",      "1",  "--max-tokens", "1",        "--context", "256",
           "--threads", "2",        "--progress", "on", "--stats",      "--device", device};
@@ -42,26 +49,27 @@ void expect_in_bounds(const Sparse& model, const std::string& device) {
   EXPECT_TRUE(std::regex_search(ran.err, line)) << ran.err;
 }
 
-#if !defined(MANYSPAN_SANITIZED)  // sanitizers take memory of their own
-
-TEST(LoadingBounds, PeakMemoryIsTheWeightsAndALayer) { expect_in_bounds(narrow_checkpoint(), "cpu"); }
+TEST(LoadingBounds, PeakMemoryIsTheWeightsAndALayer) {
+  if (kSanitized) GTEST_SKIP() << kMemoryOfTheirOwn;
+  expect_in_bounds(narrow_checkpoint(), "cpu");
+}
 
 // Beside the device's memory there are staging buffers, but never a second copy of the model.
-TEST(LoadingBounds, SoItIsOnADeviceWithMemoryOfItsOwn) { expect_in_bounds(narrow_checkpoint(), "sim:2"); }
+TEST(LoadingBounds, SoItIsOnADeviceWithMemoryOfItsOwn) {
+  if (kSanitized) GTEST_SKIP() << kMemoryOfTheirOwn;
+  expect_in_bounds(narrow_checkpoint(), "sim:2");
+}
 
 TEST(LoadingBoundsSlow, TwentyGigabytes) {
+  if (kSanitized) GTEST_SKIP() << kMemoryOfTheirOwn;
   const char* const large = std::getenv("MANYSPAN_LARGE");
   if (large == nullptr || std::strcmp(large, "1") != 0)
     GTEST_SKIP() << "MANYSPAN_LARGE=1 loads 20 GB, of which 6 GB stay in memory";
   expect_in_bounds(wide_checkpoint(), "cpu");
 }
 
-#endif
-
 TEST(LoadingBounds, TooLittleMemoryIsSaidInOneLine) {
-#if defined(MANYSPAN_SANITIZED)
-  GTEST_SKIP() << "sanitizers take memory of their own";
-#endif
+  if (kSanitized) GTEST_SKIP() << kMemoryOfTheirOwn;
   const Sparse model = narrow_checkpoint();
   const Loaded ran = load({.arguments = {"run", model.path, "--ids", "1", "--context", "256"},
                            .most_private_bytes = model.loaded_bytes / 2});

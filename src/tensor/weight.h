@@ -12,7 +12,8 @@
 //                   Rows and columns past the matrix are zero codes, or blocks of zeros.
 // RowOrder paired8  rows 0-7 of a tile are rows 8t.. of the first half of the matrix (w1), rows 8-15 the same
 //                   rows of the second half (w3). Only with cpu16x32; both halves a multiple of 8 rows.
-// Requires   fp8_block128: E8M0 scales; cpu16x32: an encoding that arranged() of kernels/layout.h gives
+// Requires   fp8_block128: E8M0 scales; E4M3 codes: scales whose product with 448 is a number in F32, as loading sees to;
+//            cpu16x32: an encoding that arranged() of kernels/layout.h gives
 // Spec       interfaces.md A4
 #pragma once
 
